@@ -133,6 +133,8 @@ def handed_over(asked: JobRequest, site: Site) -> list[tuple[str, str]]:
         ("COURSE_CPUS_PER_TASK", str(asked.cpus_per_task)),
         ("COURSE_OUTPUT", jobfile.fill(asked.output, known)),
     ]
+    if gpus := site.settings.get("SITE_GPUS_PER_NODE"):  # PBS itself does not tell the programs
+        handed.append(("SLURM_GPUS_ON_NODE", gpus))
     if asked.error:
         handed.append(("COURSE_ERROR", jobfile.fill(asked.error, known)))
     return handed

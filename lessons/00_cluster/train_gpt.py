@@ -14,6 +14,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from cluster.launchers import launched
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 from gpt import GPT, Text, loss_of, windows, write
@@ -26,7 +27,8 @@ def start_ranks():
     if size == 1:
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
         os.environ.setdefault("MASTER_PORT", "0")  # any free port
-    gpu = torch.cuda.device_count() >= size  # the GPUs of this job's only node, one for each rank
+    enough_gpus(torch.cuda.device_count())
+    gpu = torch.cuda.is_available()
     device = torch.device("cuda", local_rank) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)

@@ -11,6 +11,7 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supp
 import tensorflow as tf
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 keras = tf.keras
@@ -53,6 +54,7 @@ def main():
     parser = command_line()
     args = parser.parse_args()
 
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
     keras.utils.set_random_seed(args.seed)
     mnist = data.load("mnist", train_samples=args.train_samples)
 

@@ -11,6 +11,7 @@ from torch import nn
 
 from lessons.toolkit import data
 from lessons.toolkit.probes import step_error
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 
@@ -68,6 +69,7 @@ def main():
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
+    enough_gpus(torch.cuda.device_count())
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     mnist = data.load("mnist", train_samples=args.train_samples)
     x = torch.tensor(mnist.x_train)

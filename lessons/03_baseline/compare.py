@@ -6,6 +6,7 @@ python compare.py cnn:16 cnn:64 cnn:256 MobileNet:64
 import argparse
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 from train import build_model, keras, prepare, tf
@@ -30,6 +31,7 @@ def command_line():
 def main():
     parser = command_line()
     args = parser.parse_args()
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
     cifar = data.load("cifar10", args.train_samples, as_float=False)
 
     for pair in args.pairs:

@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 keras = tf.keras
@@ -101,6 +102,7 @@ def main():
     if args.model != "cnn" and not callable(getattr(keras.applications, args.model, None)):
         parser.error(f"Keras Applications has no network {args.model}; one is ResNet50V2")
 
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
     strategy = tf.distribute.MirroredStrategy(devices(args.n_gpus))
     batch, lr = for_all(args.batch_size, args.lr, strategy.num_replicas_in_sync)
     keras.utils.set_random_seed(args.seed)

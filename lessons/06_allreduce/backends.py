@@ -122,11 +122,11 @@ def main():
     parser = command_line()
     args = parser.parse_args()
     rank, size = comm.Get_rank(), comm.Get_size()
+    enough_gpus(torch.cuda.device_count())
+    if torch.cuda.is_available():  # NCCL needs one GPU for each rank of a node
+        torch.cuda.set_device(comm.Split_type(MPI.COMM_TYPE_SHARED).Get_rank())
     record = Record("06", {}, source="backends", framework="torch", rank=rank, size=size)
     for backend in ("mpi", "gloo", *(["nccl"] if torch.cuda.is_available() else [])):
-        if backend == "nccl":  # NCCL needs one GPU for each rank of a node
-            enough_gpus(torch.cuda.device_count())
-            torch.cuda.set_device(comm.Split_type(MPI.COMM_TYPE_SHARED).Get_rank())
         store = None if backend == "mpi" else meet(backend)
         for floats in args.floats:
             array = zeros(backend, floats)

@@ -53,8 +53,8 @@ def spread_after_training(optimizer):
 def main():
     hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
+    enough_gpus(len(gpus))
     if gpus:
-        enough_gpus(len(gpus))
         tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
     record = Record(
         "07",

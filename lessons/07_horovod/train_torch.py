@@ -85,8 +85,8 @@ def main():
     rank, size = hvd.rank(), hvd.size()
     torch.manual_seed(args.seed + rank)
     device = "cpu"
+    enough_gpus(torch.cuda.device_count())
     if torch.cuda.is_available():  # one GPU per rank of a node
-        enough_gpus(torch.cuda.device_count())
         device = torch.device("cuda", hvd.local_rank())
         torch.cuda.set_device(device)
     mnist = data.load("mnist", args.train_samples, args.test_samples)

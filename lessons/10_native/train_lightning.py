@@ -130,6 +130,8 @@ def main():
     warnings.filterwarnings("ignore", module="lightning")  # advice for data on disks
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     rank, size, local_rank = who_am_i()
+    if torch.cuda.is_available():
+        torch.cuda.set_device(local_rank)  # Lightning chooses the same one, after the record begins
     # Lightning looks for Slurm's variables even if mpirun started the ranks, so choose for it.
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(local_rank)}
     nodes = int(os.environ.get("SLURM_NNODES", "1"))

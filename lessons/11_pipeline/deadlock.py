@@ -11,10 +11,9 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 
+from cluster.launchers import launched
 from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record
-
-from ranks import who_am_i
 
 
 def both_receive(mine, theirs, other):
@@ -58,11 +57,13 @@ def command_line():
 def main():
     parser = command_line()
     args = parser.parse_args()
-    rank, size, local_rank = who_am_i()
-    if size != 2:
-        leave(rank, "deadlock.py wants two ranks: start it by mpirun or srun")
-    port = int(os.environ["MASTER_PORT"])
-    record = Record("11", args, source="deadlock", rank=rank, size=2, local_rank=local_rank)
+    me = launched()  # not who_am_i: arrays that wait for each other need no GPU
+    if me is None or me.size != 2:
+        leave(me.rank if me else 0, "deadlock.py wants two ranks: start it by mpirun or srun")
+    rank = me.rank
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")  # a job sets both
+    port = int(os.environ.get("MASTER_PORT", 20000 + os.getppid() % 10000))
+    record = Record("11", args, source="deadlock", rank=rank, size=2, local_rank=me.local_rank)
     other = 1 - rank
     for number, order in enumerate(ORDERS):
         os.environ["MASTER_PORT"] = str(port + number)  # a connection that timed out is closed

@@ -66,7 +66,9 @@ def alone(job):
     for inputs, outputs in itertools.pairwise(widths_of(job.args)):
         layers += [nn.Linear(inputs, outputs), nn.ReLU()]
     network = nn.Sequential(*layers[:-1])
-    network.to(f"cuda:{job.local_rank}" if torch.cuda.is_available() else "cpu")
+    if torch.cuda.is_available():
+        torch.cuda.set_device(job.local_rank)
+        network.cuda()
     return SerialWork(network, job.args)
 
 

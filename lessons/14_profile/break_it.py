@@ -9,6 +9,7 @@ import time
 import torch
 
 from lessons.toolkit.probes import profiling
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 import fast
@@ -116,6 +117,7 @@ def main():
     parser = command_line()
     args = parser.parse_args()
 
+    enough_gpus(torch.cuda.device_count())
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_num_threads(1)
     text = Text()

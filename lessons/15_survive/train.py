@@ -20,6 +20,7 @@ import torch.distributed as dist
 from cluster.launchers import launched
 from lessons.toolkit.probes import restoring, surviving
 from lessons.toolkit.probes.logbook import Logbook
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 import atomic
@@ -40,7 +41,8 @@ def start_ranks():
     if size == 1:
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
         os.environ.setdefault("MASTER_PORT", "0")  # any free port
-    gpu = torch.cuda.device_count() >= size  # the GPUs of this job's only node, one for each rank
+    enough_gpus(torch.cuda.device_count())
+    gpu = torch.cuda.is_available()
     device = torch.device("cuda", local_rank) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
@@ -72,9 +74,7 @@ def command_line():
         choices=("rank", "node", "others"),
         help="who dies then: the last rank; this one and its torchrun; none that has this option",
     )
-    parser.add_argument(
-        "--node-mtbf", type=float, default=5 * 8766, help="hours between two failures"
-    )
+    parser.add_argument("--node-mtbf", type=float, default=5 * 8766, help="hours between failures")
     parser.add_argument("--nodes", type=int, default=1000, help="how many, for the interval")
     parser.add_argument("--epochs", type=int, default=3, help="how often it reads all windows")
     parser.add_argument("--windows", type=int, default=160, help="pieces of text in an epoch")

@@ -101,18 +101,17 @@ def own_gpu(kinds, hosts, rank):
 def take_gpu(kinds):
     """Hide all GPUs but this worker's own, and return its number or None. Otherwise each task,
     also chief and server, takes nearly all the memory of all GPUs."""
-    import tensorflow as tf
+    import tensorflow as tf  # imported here, because the watcher does not need it
+
+    from lessons.toolkit.ranks import enough_gpus
 
     hosts, rank = [host for host, _ in places(len(kinds))], this_rank()[0]
     number, gpus = own_gpu(kinds, hosts, rank), tf.config.list_physical_devices("GPU")
+    if number is not None:
+        enough_gpus(len(gpus), number)
     if number is None or not gpus:
         tf.config.set_visible_devices([], "GPU")
         return None
-    if number >= len(gpus):
-        sys.exit(
-            f"Task {rank} is worker number {number} of {hosts[rank]}, counted from 0, and sees "
-            f"{len(gpus)} GPU(s). Ask for a GPU per worker on each node, and none for the others."
-        )
     tf.config.set_visible_devices(gpus[number], "GPU")
     tf.config.experimental.set_memory_growth(gpus[number], True)
     return number

@@ -11,6 +11,7 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supp
 import tensorflow as tf
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 keras = tf.keras
@@ -68,6 +69,7 @@ def main():
     if args.model != "cnn" and not callable(getattr(keras.applications, args.model, None)):
         parser.error(f"Keras Applications has no network {args.model}; one is ResNet50V2")
 
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
     keras.utils.set_random_seed(args.seed)
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
     train = tf.data.Dataset.from_tensor_slices((cifar.x_train, tf.range(len(cifar.x_train))))

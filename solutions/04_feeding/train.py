@@ -12,6 +12,7 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supp
 import tensorflow as tf
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 from input_only import wait_instead
@@ -108,6 +109,7 @@ def main():
     if args.compute_ms is not None:
         wait_instead(ways, args, cifar)
         return
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
     test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
     test = prepare(test, args.size, args.batch_size)
 

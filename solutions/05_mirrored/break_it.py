@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 import train
@@ -147,6 +148,7 @@ def command_line():
 def main():
     parser = command_line()
     args = parser.parse_args()
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
     strategy = tf.distribute.MirroredStrategy(train.devices(args.n_gpus))
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
     right = on_one_device(args, cifar, strategy.num_replicas_in_sync)

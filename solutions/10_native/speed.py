@@ -49,7 +49,9 @@ def alone(job):
     from lessons.toolkit.ranks import enough_gpus
 
     enough_gpus(torch.cuda.device_count())
-    plain = network(job, f"cuda:{job.local_rank}" if torch.cuda.is_available() else "cpu")
+    if torch.cuda.is_available():
+        torch.cuda.set_device(job.local_rank)
+    plain = network(job, "cuda" if torch.cuda.is_available() else "cpu")
     return TorchWork(plain, plain, job.args)
 
 

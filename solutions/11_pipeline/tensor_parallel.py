@@ -114,8 +114,8 @@ def meet(backend, seconds):
     wait = timedelta(seconds=seconds)
     dist.init_process_group(backend, rank=here.rank, world_size=here.size, timeout=wait)
     device = torch.device("cpu")
-    if gpus := torch.cuda.device_count():
-        enough_gpus(gpus)
+    enough_gpus(torch.cuda.device_count())
+    if torch.cuda.is_available():
         device = torch.device("cuda", here.local_rank)
         torch.cuda.set_device(device)
     return here.rank, here.size, here.local_rank, device

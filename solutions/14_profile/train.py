@@ -13,6 +13,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from lessons.toolkit import traces
 from lessons.toolkit.probes import profiling
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 import fast
@@ -154,15 +155,14 @@ def main():
     parser = command_line()
     args = parser.parse_args()
 
+    enough_gpus(torch.cuda.device_count())
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_num_threads(1)  # one core, whose peak is measured; the loader may have the others
     text = Text()
     trainings = {name: start(way, text, args, device) for name, way in WAYS.items()}
     model = trainings["after"].model
-    batch = [
-        piece.to(device)
-        for piece in windows(text.train, torch.arange(args.batch_size), args.length)
-    ]
+    starts = torch.arange(args.batch_size)
+    batch = [piece.to(device) for piece in windows(text.train, starts, args.length)]
     args.flops, attention = profiling.counted_flops(model, *batch)
     record = Record(
         "14",

@@ -8,6 +8,7 @@ import argparse
 import torch
 
 from lessons.toolkit.probes import profiling, scaled_steps
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 from gpt import GPT, Text, loss_of, windows
@@ -125,6 +126,7 @@ def main():
     parser = command_line()
     args = parser.parse_args()
 
+    enough_gpus(torch.cuda.device_count())
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_num_threads(1)
     text = Text()

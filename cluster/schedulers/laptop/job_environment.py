@@ -64,6 +64,11 @@ def variables(job: QueuedJob) -> dict[str, str]:
         values["SLURM_CPUS_PER_TASK"] = str(job.cpus_per_task)
     if "ntasks-per-node" in job.options:
         values["SLURM_NTASKS_PER_NODE"] = job.options["ntasks-per-node"]
+    for name in ("gres", "gpus", "gpus-per-node", "gpus-per-task"):
+        # They are requested, not allocated: programs that find no GPU say so and end.
+        if (asked := job.options.get(name, "")) and (name != "gres" or "gpu" in asked):
+            kind = "GPUS_PER_NODE" if name == "gres" else name.upper().replace("-", "_")
+            values[f"SLURM_{kind}"] = asked
     if job.restarts:
         values["SLURM_RESTART_COUNT"] = str(job.restarts)
     if job.array_job is not None:

@@ -1,25 +1,61 @@
-"""Check that each rank of a node has a GPU, or end with one sentence."""
+"""Decide whether this process trains on a GPU of its own, on the CPU, or not at all."""
 
 import os
+import re
 import socket
 import sys
 from collections.abc import Mapping
 
 from cluster.launchers import launched
 
+# Variables of a job that has GPUs or asked for some, as NAME=value. Those of JOB and STEP list the
+# GPUs, the first of which is number 0. PBS jobs and the laptop's get Slurm's names.
+REQUESTS = re.compile(
+    r"SLURM_(JOB|STEP)_GPUS=.+|SLURM_GPUS(_ON_NODE|_PER_\w+)?=(?!0$).+|PBS_GPUFILE=.+"
+    r"|CUDA_VISIBLE_DEVICES=(\d|GPU-|MIG-).*"
+)
+WHY_NONE = {
+    "tensorflow": "Run it in the environment that has TensorFlow's CUDA libraries (`cluster use "
+    "--tensorflow-environment`), on a node whose driver fits them",
+    "torch": "Run it with a CUDA build of PyTorch that fits the node's driver",
+}
 
-def enough_gpus(in_sight: int, environ: Mapping[str, str] = os.environ) -> None:
-    """End the program if this rank's own GPU is not among the visible ones.
+if os.environ.get("COURSE_DEVICE") == "cpu":
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a framework looks later than this import
 
-    If there is no GPU at all, training runs on the CPU.
+
+def enough_gpus(
+    in_sight: int, local_rank: int | None = None, environ: Mapping[str, str] = os.environ
+) -> None:
+    """End the program with one sentence if it cannot use a GPU of its own, but should.
+
+    If it returns, the program trains on GPU number `local_rank` if any is in sight, else on the
+    CPU. No program trains on the CPU in a job with GPUs, unless COURSE_DEVICE=cpu allows it.
+
+    in_sight: number of GPUs that the framework sees. local_rank: default: the launcher's.
     """
-    started = launched(environ)
-    if started is None or in_sight == 0 or started.local_rank < in_sight:
-        return
-    seen = "1 GPU" if in_sight == 1 else f"{in_sight} GPUs"
-    sys.exit(
-        f"Rank {started.rank} is number {started.local_rank} on {socket.gethostname()}, counted "
-        f"from 0, and sees {seen} there; each rank needs one of its own. Ask for as many GPUs per "
-        "node as ranks, or for fewer ranks per node. If the node has enough, every task has to see "
-        "all of them: `cluster site check` says whether the site's file does that."
-    )
+    here, started = socket.gethostname(), launched(environ)
+    rank = started.rank if started else 0
+    local_rank = started.local_rank if started and local_rank is None else local_rank or 0
+    if in_sight == 0 and environ.get("COURSE_DEVICE") != "cpu" and (asked := request(environ)):
+        name = "tensorflow" if "tensorflow" in sys.modules else "torch"
+        version = getattr(sys.modules.get(name), "__version__", "")
+        sys.exit(
+            f"This job has GPUs ({asked}), but {name} {version} sees none from rank {rank} on "
+            f"{here}. {WHY_NONE[name]}: `cluster doctor` in such a job shows both. To train on the "
+            "CPU all the same: COURSE_DEVICE=cpu."
+        )
+    if in_sight and local_rank >= in_sight:
+        seen = "1 GPU" if in_sight == 1 else f"{in_sight} GPUs"
+        sys.exit(
+            f"Rank {rank} is number {local_rank} on {here}, counted from 0, and sees {seen} there; "
+            "each rank needs one of its own. Ask for as many GPUs per node as ranks, or for fewer "
+            "ranks per node. If the node has enough, every task has to see all of them: `cluster "
+            "site check` says whether the site's file does that."
+        )
+
+
+def request(environ: Mapping[str, str]) -> str:
+    """Return the first variable that says that the job has or wants GPUs, as NAME=value, or ""."""
+    settings = (f"{name}={text}" for name, text in environ.items())
+    return next((setting for setting in settings if REQUESTS.fullmatch(setting)), "")

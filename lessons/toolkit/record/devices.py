@@ -33,7 +33,7 @@ def device_number(which: str, environ: Environ) -> str:
     """
     if which == "torch":
         torch = sys.modules["torch"]
-        if not torch.cuda.is_available():
+        if not torch.cuda.is_initialized():
             return ""
         index = torch.cuda.current_device()
         if uuid := framework_uuid(torch, index):

@@ -52,4 +52,6 @@ def header(asked: Mapping[str, Any], size: int, more: Mapping[str, Any]) -> dict
         "epochs_asked": asked.get("epochs"),
         **more,
     }
+    if chosen := os.environ.get("COURSE_DEVICE"):
+        known["device_asked"] = chosen
     return known | {"lr": short(known["lr"])}

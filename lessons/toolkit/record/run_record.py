@@ -322,11 +322,14 @@ def framework(source: str) -> str:
 
 
 def device(which: str) -> str:
-    """Return the name of the GPU that the framework uses in this process, or "CPU"."""
+    """Return the name of the GPU that the framework uses in this process, or "CPU".
+
+    Asking for a GPU's name would start CUDA, so choose the GPU before the record begins.
+    """
     module: Any = sys.modules.get(which)
     if module is None:
         return "CPU"
-    if which == "torch" and module.cuda.is_available():
+    if which == "torch" and module.cuda.is_initialized():  # it is available to others, too
         return str(module.cuda.get_device_name(module.cuda.current_device()))
     if which == "tensorflow" and (gpus := module.config.get_visible_devices("GPU")):
         return str(module.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU"))

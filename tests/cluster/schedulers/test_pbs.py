@@ -37,7 +37,8 @@ def test_a_whole_call():
         "qsub -N h -l select=2:system=polaris -l place=scatter -l walltime=00:30:00"
         " -l filesystems=home:eagle -A proj -q debug -j oe -o /dev/null"
         " -v COURSE_SITE=/site.sh,COURSE_NTASKS=8,COURSE_NNODES=2,COURSE_CPUS_PER_TASK=1,"
-        f"COURSE_OUTPUT=h_%j.out -- {site_files.FOLDER}/pbs_job.sh /lesson/job.sbatch --epochs 2"
+        "COURSE_OUTPUT=h_%j.out,SLURM_GPUS_ON_NODE=4"
+        f" -- {site_files.FOLDER}/pbs_job.sh /lesson/job.sbatch --epochs 2"
     )
     assert left_out == []
 

@@ -178,7 +178,7 @@ def test_each_task_is_shown_its_gpu_alone(rank, gpu, devices, job, monkeypatch):
 def test_a_worker_without_a_gpu_of_its_own_is_told(job, monkeypatch):
     job({"SLURM_STEP_NUM_TASKS": "6", "SLURM_PROCID": "4", "SLURM_JOB_ID": "7"})
     StandInGpus(monkeypatch, 2)
-    with pytest.raises(SystemExit, match=r"sees 2 GPU\(s\)\. Ask for a GPU per worker"):
+    with pytest.raises(SystemExit, match=r"number 3 on .* sees 2 GPUs there"):
         CLUSTER.take_gpu(KINDS)
 
 

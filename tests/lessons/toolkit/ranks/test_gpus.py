@@ -1,11 +1,17 @@
-"""Tests that each rank of a node finds its own GPU, or the program ends with one sentence."""
+"""Tests that a rank trains on its own GPU or on the CPU, or ends with one sentence."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from real_runs import ROOT
 
 from lessons.toolkit.ranks import enough_gpus
+
+GIVEN = {"SLURM_JOB_GPUS": "0,1,2,3", "SLURM_GPUS_ON_NODE": "4"}
+ALLOWED = {"COURSE_DEVICE": "cpu"}
 
 
 def started(local_rank, rank=5):
@@ -19,11 +25,20 @@ def started(local_rank, rank=5):
 
 @pytest.mark.parametrize(
     ("in_sight", "environ"),
-    [(0, started(3)), (4, started(3)), (1, started(0)), (1, {}), (8, started(7))],
-    ids=["no GPU at all", "the last one", "the only one", "not launched", "eight"],
+    [
+        (0, started(3)),
+        (4, started(3)),
+        (1, started(0) | GIVEN),
+        (1, {}),
+        (8, started(7)),
+        (0, started(3) | GIVEN | ALLOWED),
+        (0, {"SLURM_GPUS_ON_NODE": "0", "SLURM_GPUS_PER_NODE": "", "SLURM_JOB_ID": "7"}),
+        (0, {"CUDA_VISIBLE_DEVICES": "NoDevFiles"}),  # what Slurm sets in a job without GPUs
+        (0, {"CUDA_VISIBLE_DEVICES": ""}),
+    ],
 )
-def test_a_rank_with_a_gpu_or_none_at_all_goes_on(in_sight, environ):
-    enough_gpus(in_sight, environ)
+def test_a_rank_with_a_gpu_or_without_any_for_the_job_goes_on(in_sight, environ):
+    enough_gpus(in_sight, environ=environ)
 
 
 @pytest.mark.parametrize(
@@ -31,45 +46,91 @@ def test_a_rank_with_a_gpu_or_none_at_all_goes_on(in_sight, environ):
 )
 def test_a_rank_without_a_gpu_of_its_own_ends_with_one_sentence(in_sight, local_rank, seen):
     with pytest.raises(SystemExit) as ended:
-        enough_gpus(in_sight, started(local_rank))
+        enough_gpus(in_sight, environ=started(local_rank) | GIVEN)
     said = str(ended.value.code)
     assert seen in said
     assert f"Rank 5 is number {local_rank} on " in said
     assert "\n" not in said
 
 
-def test_every_program_that_takes_the_gpu_of_its_local_rank_asks_first():
-    takers = {
+def test_a_program_may_count_its_gpus_in_another_way():
+    enough_gpus(2, 1, started(3))  # lesson 16: the second worker, after a chief and a server
+    with pytest.raises(SystemExit, match="number 2"):
+        enough_gpus(2, 2, started(3))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *("SLURM_JOB_GPUS=0", "SLURM_STEP_GPUS=3", "SLURM_GPUS_ON_NODE=1", "SLURM_GPUS=a100:4"),
+        *("SLURM_GPUS_PER_NODE=gpu:2", "SLURM_GPUS_PER_TASK=1", "PBS_GPUFILE=/var/spool/7.gpus"),
+        *("CUDA_VISIBLE_DEVICES=0,1", "CUDA_VISIBLE_DEVICES=GPU-aaaaaaaa"),
+    ],
+)
+@pytest.mark.parametrize("framework", ["torch", "tensorflow"])
+def test_in_a_job_with_gpus_no_program_trains_on_the_cpu_in_silence(asked, framework, monkeypatch):
+    for name in ("torch", "tensorflow"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, framework, type(sys)(framework))
+    name, _, value = asked.partition("=")
+    with pytest.raises(SystemExit) as ended:
+        enough_gpus(0, environ=started(2) | {name: value})
+    said = str(ended.value.code)
+    assert "\n" not in said
+    for part in (asked, framework, "rank 5", "COURSE_DEVICE=cpu"):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    "program", ["02_serial/train_torch.py", "02_serial/train.py"], ids=["torch", "tensorflow"]
+)
+def test_a_real_program_ends_with_the_sentence(program):
+    environ = os.environ | {"PYTHONPATH": str(ROOT), "SLURM_GPUS_ON_NODE": "1"}
+    environ.pop("COURSE_DEVICE", None)
+    words = [sys.executable, ROOT / "solutions" / program, "--train-samples", "64"]
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "This job has GPUs (SLURM_GPUS_ON_NODE=1)" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_cpu_that_is_asked_for_hides_all_gpus_and_is_in_the_header():
+    """Before a framework is imported, since it may look for GPUs at any time afterwards."""
+    show = (
+        "import os; import lessons.toolkit.ranks; from lessons.toolkit.record import Record; "
+        "print(repr(os.environ['CUDA_VISIBLE_DEVICES'])); Record('01', {}, source='x').end()"
+    )
+    environ = os.environ | ALLOWED | {"PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": "0,1"}
+    done = subprocess.run([sys.executable, "-c", show], env=environ, capture_output=True, text=True)
+    assert done.stdout.startswith("''\n"), done.stderr
+    assert '"device_asked":"cpu"' in done.stdout
+
+
+def test_every_program_that_can_use_a_gpu_asks_first():
+    texts = {
         file: file.read_text(encoding="utf-8")
         for file in ROOT.glob("solutions/[0-9]*/*.py")
         if file.name != "lesson.py"
     }
+    # Lessons 10 to 12 ask where they learn who they are: in the ranks.py beside the program.
+    asking = {file.parent for file, text in texts.items() if file.name == "ranks.py"}
+    assert all("enough_gpus(" in texts[folder / "ranks.py"] for folder in asking)
     takers = {
         file: text
-        for file, text in takers.items()
-        if any(
-            taken in text
-            for taken in ("set_visible_devices(gpus", 'device("cuda", ', "set_device(")
-        )
+        for file, text in texts.items()
+        if "cuda.is_available()" in text or 'list_physical_devices("GPU")' in text
     }
-    assert len(takers) >= 12
-    # Lessons 10 to 12 ask where they learn who they are: in the ranks.py beside the program.
-    asking = {
-        file.parent
-        for file in ROOT.glob("solutions/[0-9]*/ranks.py")
-        if "enough_gpus(" in file.read_text()
-    }
-    silent = [
+    assert len(takers) >= 20
+    assert [
         file
         for file, text in takers.items()
         if "enough_gpus(" not in text
-        and "device_count() >= size" not in text  # else it stays on the CPU: lesson 00's first job
-        and not ("from ranks import" in text and file.parent in asking)
-        and "def own_gpu(" not in text  # lesson 16 counts workers alone, and asks by itself
-    ]
-    assert silent == []
+        and not ("who_am_i" in text or ("start_ranks(rank" in text and file.parent in asking))
+    ] == []
     assert [
         file
         for file, text in takers.items()
         if re.search(r"% (?:len\(gpus\)|gpus|torch\.cuda\.device_count)", text)
+        or "device_count() >= size" in text
     ] == []

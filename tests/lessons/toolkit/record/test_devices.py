@@ -7,7 +7,7 @@ import pytest
 
 from autograder.measuring.metrics import METRICS
 from autograder.records import Rank, Run
-from lessons.toolkit.record import devices
+from lessons.toolkit.record import devices, run_record
 
 TWO = """\
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-aaaaaaaa-1111-2222-3333-444444444444)
@@ -87,10 +87,18 @@ UUID = "aaaaaaaa-1111-2222-3333-444444444444"
 )
 def test_pytorch_tells_it_without_the_driver(name, hip, identity, driver, monkeypatch):
     driver("" if hip else PARTS)
-    cuda = Fake(is_available=lambda: True, current_device=lambda: 0)
+    cuda = Fake(is_initialized=lambda: True, current_device=lambda: 0)
     cuda.get_device_properties = lambda index: Fake(uuid=UUID, name=name)
     monkeypatch.setitem(devices.sys.modules, "torch", Fake(cuda=cuda, version=Fake(hip=hip)))
     assert devices.device_number("torch", {}) == identity
+
+
+def test_a_gpu_that_the_program_does_not_use_is_not_named_and_not_touched(monkeypatch):
+    """CUDA is not started: each question but `is_initialized` would open a context on GPU 0."""
+    cuda = Fake(is_available=lambda: True, is_initialized=lambda: False)
+    monkeypatch.setitem(devices.sys.modules, "torch", Fake(cuda=cuda))
+    assert devices.device_and_number("torch", {}).startswith("CPU ")
+    run_record.synchronise()
 
 
 def ranks(*told):
