@@ -2,8 +2,6 @@
 
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 
 def answer(*words: str) -> tuple[int, str] | None:
@@ -18,9 +16,3 @@ def answer(*words: str) -> tuple[int, str] | None:
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     return done.returncode, done.stdout.decode(errors="replace").strip()
-
-
-def beside_python(name: str) -> str | None:
-    """Return a program of this environment, whether or not the environment is on PATH."""
-    path = Path(sys.executable).parent / name
-    return str(path) if path.is_file() else shutil.which(name)

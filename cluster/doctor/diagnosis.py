@@ -1,6 +1,6 @@
 """The result of a probe: a state, a sentence, and what to do."""
 
-from collections.abc import Sequence
+import socket
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,10 @@ STATES = (OK, LOOK, BROKEN)
 @dataclass(frozen=True)
 class Diagnosis:
     state: str
-    found: str  # what was found
-    advice: str = ""  # what to do; empty when all is well
+    found: str
+    advice: str = ""  # empty if the state is ok
     facts: dict[str, Any] = field(default_factory=dict)  # numbers and names, for --json
     probe: str = ""  # filled in by the caller of the probe
-    where: tuple[str, ...] = ()  # nodes, or ranks
 
 
 def ok(found: str, **facts: Any) -> Diagnosis:
@@ -30,5 +29,5 @@ def broken(found: str, advice: str, **facts: Any) -> Diagnosis:
     return Diagnosis(BROKEN, found, advice, facts)
 
 
-def worst(diagnoses: Sequence[Diagnosis]) -> str:
-    return max((diagnosis.state for diagnosis in diagnoses), key=STATES.index, default=OK)
+def node_name() -> str:
+    return socket.gethostname().partition(".")[0]

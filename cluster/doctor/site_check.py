@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -43,17 +44,30 @@ FUNCTIONS = {
 }
 # The functions that a site file may define for jobs.
 OWN_FUNCTIONS = ("launch_ranks", "launch_nodes", "load_software")
+# Variables that sbatch reads and site files set. A name that is nearly one of these is misspelt.
+SBATCH_READS = (
+    *("SBATCH_ACCOUNT", "SBATCH_PARTITION", "SBATCH_QOS", "SBATCH_RESERVATION", "SBATCH_CLUSTERS"),
+    *("SBATCH_CONSTRAINT", "SBATCH_EXCLUSIVE", "SBATCH_TIMELIMIT", "SBATCH_SIGNAL", "SBATCH_HINT"),
+    *("SBATCH_GRES", "SBATCH_GPUS", "SBATCH_GPUS_PER_NODE", "SBATCH_GPUS_PER_TASK"),
+    *("SBATCH_GPU_BIND", "SBATCH_CPUS_PER_GPU", "SBATCH_MEM_PER_NODE", "SBATCH_MEM_PER_CPU"),
+    *("SBATCH_MEM_PER_GPU", "SBATCH_NETWORK", "SBATCH_EXPORT"),
+)
 PLACEHOLDER = re.compile(r"(?i)<.*>|\byour|xxx|changeme|\bproject\b|todo|\.\.\.|…")
 
 TEMPLATE = site_files.FOLDER / "template.sh"
+MODULES = "module load Python CUDA"
 
 # Jobs source site files under `set -euo pipefail`, so the check does too.
 PROBE = """
 set -euo pipefail; set -a
 source "$1" >&2
 declare -F | sed 's/^declare -f[^ ]* /function /'
+declare -f launch_ranks | sed 's/^/body /' || true
 env -0 | tr '\\n\\0' ' \\n' | grep -E '^(SITE|SBATCH)_' || true
 """
+# As at the top of a job, where load_software runs without `set -eu`.
+LOAD = 'source "$1" >&2; ! declare -F load_software >/dev/null || load_software'
+SECONDS = 30
 
 
 @click.group("site")
@@ -84,27 +98,34 @@ def check(file: Path) -> list[str]:
             "not valid shell: " + line.removeprefix(f"{file}: ")
             for line in syntax.stderr.splitlines()
         ]
-    probe = subprocess.run(
-        ["bash", "-c", PROBE, "check", str(file)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        env=site_files.environment_outside_jobs(),
-    )
+    probe = ask("bash", "-c", PROBE, "check", str(file))
     if probe.returncode:
         words = " ".join(probe.stderr.split()) or f"exit code {probe.returncode}"
         return [f"it fails under `set -euo pipefail`, which is on when jobs source it: {words}"]
     lines = probe.stdout.splitlines()
     functions = {line.split()[1] for line in lines if line.startswith("function ")}
-    values = dict(line.split("=", 1) for line in lines if "=" in line)
+    body = [line for line in lines if line.startswith("body ")]
+    values = dict(line.split("=", 1) for line in lines if re.match("(SITE|SBATCH)_", line))
     return [
         *(f"{name} is missing: {why}" for name, why in FUNCTIONS.items() if name not in functions),
         *misspelt_functions(functions),
         *settings_problems(values),
+        *launcher_problems(values, " ".join(body)),
         *left_from_template(file, values),
         *personal_problems(values),
-        *machine_problems(values),
+        *machine_problems(file, values),
     ]
+
+
+def ask(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as if outside a job, with a time limit."""
+    outside = site_files.environment_outside_jobs()
+    try:
+        return subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, env=outside)
+    except (subprocess.TimeoutExpired, OSError) as error:
+        late = isinstance(error, subprocess.TimeoutExpired)
+        why = f"no answer within {SECONDS} s" if late else str(error)
+        return subprocess.CompletedProcess(words, 1, "", why)
 
 
 def settings_problems(values: dict[str, str]) -> list[str]:
@@ -117,7 +138,11 @@ def settings_problems(values: dict[str, str]) -> list[str]:
             problems.append(f"{name}={value} should be {allowed.pattern.replace('|', ' or ')}")
     for name in values:
         if name.startswith("SITE_") and name not in SETTINGS:
-            problems.append(f"{name} is not a known setting; {closest(name)}")
+            meant = nearest(name, SETTINGS, 0.6)
+            hint = f"did you mean {meant}?" if meant else "see cluster/sites/template.sh"
+            problems.append(f"{name} is not a known setting; {hint}")
+        elif name not in SBATCH_READS and (meant := nearest(name, SBATCH_READS)):
+            problems.append(f"sbatch reads no {name}; did you mean {meant}?")
     try:
         jobfile.seconds(values.get("SITE_MAX_TIME") or "0")
     except ValueError as error:
@@ -125,15 +150,26 @@ def settings_problems(values: dict[str, str]) -> list[str]:
     return problems
 
 
+def launcher_problems(values: dict[str, str], body: str) -> list[str]:
+    """Report a SITE_LAUNCHER that launch_ranks does not call: the output would name it."""
+    named = values.get("SITE_LAUNCHER", "")
+    called = set(re.findall(r"\b(?:srun|mpirun|mpiexec|torchrun|horovodrun)\b", body))
+    if called and named not in called:
+        return [f"SITE_LAUNCHER={named}, but launch_ranks calls {' and '.join(sorted(called))}"]
+    return []
+
+
 def misspelt_functions(functions: set[str]) -> list[str]:
     """Report functions whose names look misspelt, because no job would call them."""
-    unknown = sorted(functions - set(OWN_FUNCTIONS))
-    near = {name: difflib.get_close_matches(name, OWN_FUNCTIONS, 1, 0.85) for name in unknown}
     return [
-        f"no job calls the function {name}; did you mean {meant[0]}?"
-        for name, meant in near.items()
-        if meant
+        f"no job calls the function {name}; did you mean {meant}?"
+        for name in sorted(functions - set(OWN_FUNCTIONS))
+        if (meant := nearest(name, OWN_FUNCTIONS))
     ]
+
+
+def nearest(name: str, known: Iterable[str], likeness: float = 0.85) -> str | None:
+    return next(iter(difflib.get_close_matches(name, sorted(known), 1, likeness)), None)
 
 
 def left_from_template(file: Path, values: dict[str, str]) -> list[str]:
@@ -144,12 +180,11 @@ def left_from_template(file: Path, values: dict[str, str]) -> list[str]:
         problems.append(f"SITE_NAME={name} should be the file's name, {file.stem}")
     if file.stem != "template" and title and f'SITE_TITLE="{title}"' in TEMPLATE.read_text():
         problems.append(f"SITE_TITLE={title} is still the template's: describe this machine")
+    if file.stem != "template" and MODULES in file.read_text():
+        problems.append(
+            f"load_software is still the template's `{MODULES}`: name this site's modules"
+        )
     return problems
-
-
-def closest(name: str) -> str:
-    near = difflib.get_close_matches(name, SETTINGS, n=1)
-    return f"did you mean {near[0]}?" if near else "see cluster/sites/template.sh"
 
 
 def personal_problems(values: dict[str, str]) -> list[str]:
@@ -165,13 +200,32 @@ def use_account(values: dict[str, str]) -> str:
     return f"cluster use {values.get('SITE_NAME', 'SITE')} --account YOUR_PROJECT"
 
 
-def machine_problems(values: dict[str, str]) -> list[str]:
+def machine_problems(file: Path, values: dict[str, str]) -> list[str]:
     scheduler = SCHEDULERS.get(values.get("SITE_SCHEDULER", ""))
+    if not scheduler:
+        return []
     # If the course runs jobs itself, it needs the launcher of their ranks here.
-    command = scheduler and (scheduler.SUBMIT_PROGRAM or values.get("SITE_LAUNCHER"))
+    command = scheduler.SUBMIT_PROGRAM or values.get("SITE_LAUNCHER")
     # Jobs find this environment's programs even if it is not activated.
     positions = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     if command and not shutil.which(command, path=positions):
         name = values.get("SITE_NAME") or "this site"
         return [f"{command} is not on this machine: are you logged in to {name}?"]
-    return []
+    problems = []
+    if scheduler.HEALTH:
+        question, good = scheduler.HEALTH
+        health = ask(*question.split())
+        if health.returncode or not re.search(good, health.stdout):
+            said = (health.stdout + health.stderr).strip()
+            return [f"the batch system does not answer: {question}: {said}"]
+    if scheduler.SUBMIT_PROGRAM == "sbatch":
+        partitions = set(ask("sinfo", "--all", "--noheader", "--format=%R").stdout.split())
+        wrong = {*values.get("SBATCH_PARTITION", "").split(",")} - partitions - {""}
+        if partitions and wrong:
+            named, there = ", ".join(sorted(wrong)), ", ".join(sorted(partitions))
+            problems.append(f"SBATCH_PARTITION: there is no partition {named} here, but {there}")
+    load = ask("bash", "-c", LOAD, "load", str(file))
+    if load.returncode:
+        said = " ".join(load.stderr.split()[-60:]) or f"exit code {load.returncode}"
+        problems.append(f"load_software fails on this machine: {said}")
+    return problems

@@ -4,6 +4,7 @@ Each step needs the results of the previous ones.
 """
 
 import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -16,8 +17,7 @@ from autograder.reading.files import read_files
 from autograder.records import Run
 from autograder.wording import counted
 from cluster.doctor import all_probes, run_probes
-from cluster.doctor.diagnosis import BROKEN, LOOK
-from cluster.doctor.position import Position
+from cluster.doctor.diagnosis import BROKEN, LOOK, Diagnosis
 from cluster.doctor.site_check import check
 from cluster.environment.stage import last_words
 from cluster.first_day.day import Day, Passed, Step, WrongError
@@ -25,11 +25,11 @@ from cluster.first_day.grading import calibrate, grade
 
 DOCTOR = Path(__file__).parents[1] / "doctor" / "job.sbatch"
 SOFTWARE = ("python", "torch", "tensorflow", "horovod")
-TOLD = ("gpus", "launch", "between nodes", "nccl")
-# One rank examines its whole node. More ranks examine only what they add.
-TOGETHER = ("mpi", "gpus", "network", "cores", "memory", "allreduce", "nccl")
-APART = (*TOGETHER, "python", "machine", "torch", "data", "scratch", "between nodes")
+TOLD = ("gpus", "launch", "sum")
+# One rank examines its whole node. More ranks of the node examine only what they add.
+TOGETHER = ("mpi", "gpus", "network", "launch", "sum")
 SECONDS_LATE = 20
+FINDING = re.compile(r'\{"probe": .*\}')
 LESSON_02 = ("--train-samples", "12800", "--epochs", "3")
 LESSON_07 = ("--train-samples", "3200", "--epochs", "4")
 
@@ -46,23 +46,20 @@ def site_file(day: Day) -> Passed:
 
 def environment(day: Day) -> Passed:
     """Check the login node, where jobs are submitted and lessons are released."""
-    found = []
-    for probe in all_probes.chosen(120, SOFTWARE):
-        for diagnosis in run_probes.run(probe, Position()):
-            if diagnosis.state == BROKEN:
-                raise WrongError(f"{probe.name}: {diagnosis.found}", diagnosis.advice)
-            found.append(f"{probe.name}: {diagnosis.found}")
-    return Passed("; ".join(found))
+    return Passed("; ".join(f"{each.probe}: {each.found}" for each in of_this_node(*SOFTWARE)))
 
 
 def data(day: Day) -> Passed:
-    [probe] = all_probes.chosen(60, ("data",))
-    looks = []
-    for diagnosis in run_probes.run(probe, Position()):
-        if diagnosis.state == BROKEN:
-            raise WrongError(diagnosis.found, diagnosis.advice)
-        looks += [f"{diagnosis.found}: {diagnosis.advice}"] if diagnosis.state == LOOK else []
+    looks = [f"{each.found}: {each.advice}" for each in of_this_node("data") if each.state == LOOK]
     return Passed("the data sets were looked at", tuple(looks))
+
+
+def of_this_node(*names: str) -> list[Diagnosis]:
+    found = [each for name in names for each in run_probes.run(all_probes.BY_NAME[name])]
+    for each in found:
+        if each.state == BROKEN:
+            raise WrongError(f"{each.probe}: {each.found}", each.advice)
+    return found
 
 
 def one_rank(day: Day) -> Passed:
@@ -82,7 +79,7 @@ def two_ranks(day: Day) -> Passed:
 def two_nodes(day: Day) -> Passed:
     if day.site.scheduler == "laptop" or day.site.settings.get("SITE_MAX_NODES") == "1":
         return Passed("there is only one node, so there is nothing to test", tried=False)
-    return doctor(day, 2, 2, APART)
+    return doctor(day, 2, 2)
 
 
 def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Passed:
@@ -94,14 +91,14 @@ def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Pa
     place.mkdir(parents=True, exist_ok=True)
     job = place / "job.sbatch"
     if not job.exists():
-        # A doctor that finds something to look at exits with 1, which would be a failed job.
+        # A doctor that finds something broken exits with 1, which would be a failed job.
         job.write_text(DOCTOR.read_text().replace(' "$@"', ' "$@" || true'))
     # Keep the launcher's messages about ranks that exit with 1 out of the report.
     apart = {"output": "%x_%j.out", "error": "%x_%j.err"}
     only = [word for probe in probes for word in ("--only", probe)]
     output = day.job(job, "--json", *only, ntasks=str(ranks), nodes=str(nodes), **apart)
-    report = whole_report(output)
-    here, findings = (report["ranks"], len(report["nodes"])), report["findings"]
+    findings = whole_report(output, ranks)
+    here = (len({each["rank"] for each in findings}), len({each["node"] for each in findings}))
     if here != (ranks, nodes):
         found = f"{ranks} on {counted(nodes, 'node')} requested, {here[0]} on {here[1]} found"
         raise WrongError(f"ranks: {found}", f"see {output}, and launch_ranks of the site file")
@@ -110,23 +107,26 @@ def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Pa
             raise WrongError(f"{finding['probe']}: {finding['found']}", finding["advice"])
     looks = [f"{f['probe']}: {f['found']} → {f['advice']}" for f in findings if f["state"] == LOOK]
     told = [f"{f['probe']}: {f['found']}" for f in findings if f["probe"] in TOLD]
-    return Passed("; ".join(dict.fromkeys(told)) or f"{counted(ranks, 'rank')}", tuple(looks))
+    said = "; ".join(dict.fromkeys(told)) or counted(ranks, "rank")
+    return Passed(said, tuple(dict.fromkeys(looks)))
 
 
-def whole_report(output: Path) -> dict[str, Any]:
-    """Return the doctor's JSON report, waiting if it reaches the file after the job has ended."""
+def whole_report(output: Path, ranks: int) -> list[dict[str, Any]]:
+    """Return the findings of all ranks, waiting for those that arrive after the job has ended."""
     for _ in range(SECONDS_LATE):
-        text = output.read_text(errors="replace")
-        begin, end = text.find("\n{"), text.rfind("}")
-        try:
-            return json.loads(text[begin : end + 1])
-        except ValueError:
-            time.sleep(1)
+        lines = output.read_text(errors="replace").splitlines()
+        findings = [json.loads(line) for line in lines if FINDING.fullmatch(line)]
+        if len({each["rank"] for each in findings if each["probe"] == "launch"}) >= ranks:
+            return findings
+        time.sleep(1)
+    if findings:
+        return findings
     error = output.with_suffix(".err")
-    said = last_words("\n" + text[-4000:]), error.exists() and last_words("\n" + error.read_text())
+    said = last_words("\n".join(lines)), error.exists() and last_words("\n" + error.read_text())
     told = "; ".join(f"`{words}`" for words in said if words)
-    found = f"the doctor wrote no complete report to {output}; the last lines there: {told}"
-    raise WrongError(found, f"see what {output} says")
+    raise WrongError(
+        f"the doctor wrote no finding to {output}; the last lines there: {told}", f"see {output}"
+    )
 
 
 def lesson_02(day: Day) -> Passed:

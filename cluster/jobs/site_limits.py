@@ -3,11 +3,9 @@
 import click
 
 from autograder.wording import counted
-from cluster.doctor import all_probes, run_probes
-from cluster.doctor.diagnosis import OK
-from cluster.doctor.position import Position
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
+from cluster.sites import data_sets
 from cluster.sites.site_files import Site
 
 
@@ -80,9 +78,10 @@ def without_internet(site: Site) -> list[str]:
     """Report missing data sets on a site whose compute nodes cannot download them."""
     if site.settings.get("SITE_INTERNET") != "no":
         return []
-    probe = all_probes.chosen(10, ("data",))
+    found = data_sets.found(seconds=10)
+    if found is None or found.complete:
+        return []
     return [
-        f"compute nodes have no internet; of the data sets here, {data.found}: {data.advice}"
-        for data in run_probes.run(probe[0], Position())
-        if data.state != OK
+        f"compute nodes have no internet; of the data sets here, {found}: fetch them"
+        f" {data_sets.FETCH}"
     ]

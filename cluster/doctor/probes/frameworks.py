@@ -7,20 +7,19 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
-from cluster.doctor.position import Position
 
 INSTALL = "install the course's environment: make .venv"
 # The oldest driver for each major version of CUDA (NVIDIA's CUDA Compatibility).
 DRIVERS = {"11": 450, "12": 525, "13": 580}
 
 
-def torch(_: Position) -> Diagnosis:
+def torch() -> Diagnosis:
     if not find_spec("torch"):
         return look("not installed", INSTALL)
     import torch
 
     gpus = torch.cuda.device_count()
-    facts = {"alike": torch.__version__, "gpus": gpus, "cuda": torch.version.cuda}
+    facts = {"version": torch.__version__, "gpus": gpus, "cuda": torch.version.cuda}
     words = f"{torch.__version__}, built {built_for(torch.version.cuda)}, sees {gpus} GPUs"
     if both := [f"{name} {version}" for name in CUDNN if (version := installed(name))]:
         words = f"{words}; {' and '.join(both)}"
@@ -36,7 +35,7 @@ def torch(_: Position) -> Diagnosis:
     return ok(words, **facts)
 
 
-def tensorflow(_: Position) -> Diagnosis:
+def tensorflow() -> Diagnosis:
     if not find_spec("tensorflow"):
         return look("not installed", INSTALL)
     import tensorflow as tf
@@ -45,9 +44,9 @@ def tensorflow(_: Position) -> Diagnosis:
     cuda = tf.sysconfig.get_build_info().get("cuda_version")
     if cuda and not gpus and installed(CUDNN[1]) and not installed(CUDNN[0]):
         words = f"{tf.__version__}, on the CPU: this is PyTorch's environment, with its CUDA"
-        return ok(words, alike=tf.__version__)
+        return ok(words, version=tf.__version__)
     words = f"{tf.__version__}, built {built_for(cuda)}, sees {gpus} GPUs"
-    facts = {"alike": tf.__version__, "gpus": gpus, "cuda": cuda}
+    facts = {"version": tf.__version__, "gpus": gpus, "cuda": cuda}
     if own_environment() and not any(horovod_folder().glob("tensorflow/mpi_lib*.so")):
         return broken(f"{words}; in {sys.prefix} Horovod does not support it", REBUILD, **facts)
     return ok(f"{words}, in {sys.prefix}" if own_environment() else words, **facts)
@@ -89,7 +88,7 @@ def driver_too_old(cuda: str | None, driver: str) -> int | None:
     return oldest if first.isdigit() and int(first) < oldest else None
 
 
-def horovod(_: Position) -> Diagnosis:
+def horovod() -> Diagnosis:
     """Report what `horovodrun --check-build` would, without starting both frameworks."""
     folder = horovod_folder()
     if not folder.is_dir():
@@ -110,7 +109,7 @@ def horovod(_: Position) -> Diagnosis:
         *(["TensorFlow"] if os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW") else []),
     }
     missing = [name for name, there in parts.items() if not there and name not in elsewhere]
-    facts = {"alike": f"{horovod.__version__} with {built}", "built": parts}
+    facts = {"version": horovod.__version__, "built": parts}
     if missing:
         return broken(f"{horovod.__version__} was built without {', '.join(missing)}", REBUILD)
     return ok(f"{horovod.__version__} with {built}", **facts)

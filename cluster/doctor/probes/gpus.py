@@ -4,14 +4,13 @@ import os
 
 from cluster.doctor.ask_program import answer
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
-from cluster.doctor.position import Position
 from cluster.doctor.probes.frameworks import driver_too_old
 
 QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
 GIVEN = ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE")
 
 
-def gpus(_: Position) -> Diagnosis:
+def gpus() -> Diagnosis:
     given = next((os.environ[name] for name in GIVEN if os.environ.get(name)), "")
     said = answer(*QUERY)
     facts: dict = {"given": given, "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}

@@ -5,7 +5,6 @@ import re
 
 from cluster.doctor.ask_program import answer
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
-from cluster.doctor.position import Position
 
 # The name of an MPI -> the Slurm plug-ins that can start it.
 PLUG_INS = {
@@ -25,14 +24,14 @@ OWNERS = {
 }
 
 
-def mpi(_: Position) -> Diagnosis:
+def mpi() -> Diagnosis:
     library = library_version()
     if library is None:
         return look(
             "there is no mpi4py, so `launch` cannot count the ranks",
             "install the course's environment: make .venv",
         )
-    facts: dict = {"library": library, "alike": library}
+    facts: dict = {"library": library}
     started_by = answer("mpirun", "--version")
     mine = owner(library)
     if started_by and (theirs := owner(started_by[1])) and mine and theirs != mine:

@@ -5,13 +5,12 @@ import os
 import re
 import socket
 
-from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
-from cluster.doctor.position import Position
+from cluster.doctor.diagnosis import Diagnosis, broken, look, node_name, ok
 
 SET = "export GLOO_SOCKET_IFNAME={name} NCCL_SOCKET_IFNAME={name} in the site file"
 
 
-def interfaces(position: Position) -> Diagnosis:
+def interfaces() -> Diagnosis:
     addresses = up_with_addresses()
     if not addresses:
         return broken(
@@ -35,12 +34,12 @@ def interfaces(position: Position) -> Diagnosis:
     facts |= {"gloo": gloo, "nccl": nccl}
     if not gloo and not ipaddress.ip_address(mine).is_loopback:
         return broken(
-            f"{position.host} resolves to {mine}, which is no address of this node",
+            f"{node_name()} resolves to {mine}, which is no address of this node",
             SET.format(name=nccl or "NAME"),
             **facts,
         )
     real = [name for name in addresses if not name.startswith("lo")]
-    if not real and len(position.nodes) > 1:
+    if not real and int(os.environ.get("SLURM_NNODES") or 1) > 1:
         return look(
             "only the loopback interface is up: no other machine can be reached",
             "if the job has more than one machine, run ip -brief address and ask the site's "

@@ -16,7 +16,7 @@ def test_a_first_day_on_two_nodes_runs_from_end_to_end_and_submits_nothing_twice
     command = f"module load dl-course && cluster first-day --site box --solutions {SOLUTIONS}"
     said = student.do(command, seconds=900)
     assert "6. Two nodes: does the network work?" in said
-    assert "to node0" in said
+    assert "2 ranks add 16 MB over Gloo" in said
     assert ': 1 rank, 2 ranks, 2 nodes, lessons 02 and 07"' in said
     _, graded = said.split("10. The solution's runs, graded like a student's\n   ok: 02: ")
     counts = re.findall(r"(\d+) of (\d+)", graded.split("checks")[0])

@@ -55,6 +55,13 @@ def test_the_template_explains_every_setting():
             ),
             ("SITE_INTERNET=no", "SITE_INTERNET=$NOWHERE", "NOWHERE: unbound variable"),
             ("SITE_INTERNET=no", "export SBATCH_ACCOUNT='<project>'", "is a placeholder"),
+            ("SITE_LAUNCHER=srun", "SITE_LAUNCHER=mpirun", "but launch_ranks calls srun"),
+            (
+                "SITE_INTERNET=no",
+                "export SBATCH_PARTITON=gpu",
+                "sbatch reads no SBATCH_PARTITON; did you mean SBATCH_PARTITION?",
+            ),
+            ("SITE_INTERNET=no", "", "load_software is still the template's"),
             ("SITE_INTERNET=no", "", "charges every job to an account"),
         ],
         quick=6,
@@ -68,6 +75,38 @@ def test_what_is_wrong_with_a_site_file_is_said(shell, old, new, problem):
     (shell.folder / "mine.sh").write_text(text)
     shell.environment["COURSE_SITE"] = str(shell.folder / "mine.sh")
     assert problem in shell.cluster("site", "check", ok=False).stdout
+
+
+def test_the_batch_system_is_asked_for_the_partition_and_the_modules_are_loaded(shell, programs):
+    text = TEMPLATE.replace("module load Python CUDA", "echo no such module >&2; return 3")
+    (shell.folder / "mine.sh").write_text(
+        text.replace('$(dirname "${BASH_SOURCE[0]}")', str(site_files.FOLDER))
+    )
+    shell.environment["COURSE_SITE"] = str(shell.folder / "mine.sh")
+    programs(sbatch="", scontrol="echo Slurmctld is UP", sinfo="echo batch; echo devel")
+    said = shell.cluster("site", "check", ok=False).stdout
+    assert "SBATCH_PARTITION: there is no partition gpu here, but batch, devel" in said
+    assert "load_software fails on this machine: no such module" in said
+    shell.environment["SBATCH_PARTITION"] = "batch,devel"
+    assert "SBATCH_PARTITION" not in shell.cluster("site", "check", ok=False).stdout
+    programs(scontrol="echo Slurmctld is DOWN")
+    said = shell.cluster("site", "check", ok=False).stdout
+    assert "the batch system does not answer: scontrol ping: Slurmctld is DOWN" in said
+
+
+@pytest.fixture
+def programs(shell):
+    """Return a function that puts shell programs with these bodies first on PATH."""
+    folder = shell.home / "bin"
+    folder.mkdir()
+    shell.environment["PATH"] = f"{folder}:{shell.environment['PATH']}"
+
+    def write(**bodies: str) -> None:
+        for name, body in bodies.items():
+            (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+            (folder / name).chmod(0o755)
+
+    return write
 
 
 def test_a_site_goes_by_the_name_of_its_file(tmp_path, monkeypatch):
