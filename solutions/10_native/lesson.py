@@ -85,7 +85,7 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # | step | line | what happens without it |
 # |---|---|---|
 # | meet | `init_process_group`, a back end, a timeout | no rank knows the others |
-# | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node use GPU 0 (needs GPUs; not run here) |
+# | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node use GPU 0, which NCCL refuses: `Duplicate GPU detected` (needs GPUs; not run here) |
 # | share out | `DistributedSampler` | every rank reads every image |
 # | shuffle | `sampler.set_epoch(epoch)` | every epoch has the same order |
 # | wrap | `DistributedDataParallel(model)` | N networks that drift apart |
@@ -127,7 +127,7 @@ importlib.reload(train)
 check.check_10_2(train)
 
 # %% [markdown]
-# With the gaps filled, this is the only difference from the serial program. Lines with `+` are new.
+# This is the only difference from the serial program:
 
 # %%
 serial = course_root() / "lessons" / "02_serial" / "train_torch.py"
@@ -260,8 +260,8 @@ expectations.compare(
 # sent after the backward pass. A rank that is 40 ms late makes *every* step of every rank about 40 ms longer.
 # The line above says whether your machine was quiet enough to show it.
 #
-# Two cores cannot show what overlap gains: here Gloo moves bytes on the same core that computes. On GPUs, NCCL
-# moves them while the GPU computes, and the grey bars should get shorter. (There `buckets.py` measures with CUDA
+# Two cores cannot show what overlap gains: Gloo moves bytes on the core that computes. On GPUs, NCCL
+# moves them meanwhile, and the grey bars should get shorter. (There `buckets.py` measures with CUDA
 # events, because NCCL's calls return before a message has arrived.)
 #
 # ## Buffers travel, too
@@ -302,9 +302,9 @@ check.check_10_4(no_sync)
 #
 # The worst mistake prints no error. One rank is in a collective, the others are not, and all wait. Usually
 # somebody wrote `if rank == 0:` around a collective, or one rank ran out of batches. Here is a less obvious
-# case: rank 0 takes a step by itself, in `no_sync`, so no gradients are sent. But the network has a BatchNorm
-# layer, and the previous step was an ordinary one. So this forward pass sends buffers, and no rank receives
-# them.
+# case: rank 1 takes a step by itself, in `no_sync`, so no gradients are sent. But the network has a BatchNorm
+# layer, and the previous step was an ordinary one. So this forward pass waits for rank 0's buffers, and rank 0
+# does not send them.
 #
 # `hang.py` does this. After 2 seconds each rank writes its stack to a file with `py-spy dump`, which inspects a
 # running process from outside. After 6 seconds the ranks' timeout ends the job. Without a `timeout` in
@@ -333,7 +333,8 @@ for rank in (0, 1):
 # **NCCL looks different** (according to PyTorch 2.13's source code; nobody has run it on GPUs here). Its calls
 # only queue work for the GPU. Python runs ahead, and the stack shows the next line that waits for the GPU, here
 # `loss.item()`. Instead, NCCL's watchdog names the message in the `.err` file: `Watchdog caught collective
-# operation timeout: WorkNCCL(SeqNum=…, OpType=BROADCAST, …)`. A *flight recorder* keeps each rank's last 2,000
+# operation timeout: WorkNCCL(SeqNum=…, OpType=BROADCAST, …)`. Only a receiver is sure to wait: a sender goes on as
+# soon as a small message fits into NCCL's buffers. A *flight recorder* keeps each rank's last 2,000
 # messages (`TORCH_FR_BUFFER_SIZE`, formerly `TORCH_NCCL_TRACE_BUFFER_SIZE`). With `TORCH_NCCL_DUMP_ON_TIMEOUT=1`
 # each rank writes these messages to a file named after `TORCH_FR_DUMP_TEMP_FILE` and its rank, and
 # `torchfrtrace` finds where the ranks disagree.
@@ -345,11 +346,11 @@ for rank in (0, 1):
 # | `faulthandler.dump_traceback_later(60)` | the same from inside, Python only | one line |
 # | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not arrive | a barrier |
 #
-# The rank that reports an error need not be the cause: if rank 0 times out, rank 1 then reports `Connection
+# The rank that reports an error need not be the cause: if rank 1 times out, rank 0 then reports `Connection
 # closed by peer`. `torchrun` ends with a table of all ranks and names a *Root Cause (first observed failure)*;
 # `srun` prints `task 0: Exited with exit code 1`, and `--kill-on-bad-exit` ends the others.
 #
-# **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that rank 0 takes without the others. The
+# **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that one rank takes without the others. The
 # wrapper keeps the original network in `model.module`, which sends nothing.
 
 # %% tags=["check"]
@@ -374,10 +375,13 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 # communication; all ranks together, with **your** `start_ranks` and `distribute`. Only the process of the third phase
 # loads your `train.py`. Three rounds are chosen at random, and another process recomputes their updates from the mean
 # of all ranks' gradients. A quiet machine needs 10 rounds, a busy one up to 12. In the `full` profile, the network is
-# ten times as wide (lesson 07).
+# ten times as wide (lesson 07), and buckets have DDP's default size, 25 MB.
 
 # %%
-words = {"smoke": "--rounds 12 --steps 1", "full": "--width 10 --steps 6 --batch-size 256"}
+words = {
+    "smoke": "--rounds 12 --steps 1",
+    "full": "--width 10 --bucket-mb 25 --steps 6 --batch-size 256",
+}
 rounds = words[profile].split()
 [speed] = read_files(submit_once("job_speed.sbatch", *rounds, options=on_nodes(ranks, device)))
 from autograder.measuring.rounds import share
@@ -411,7 +415,7 @@ plots.speed_rounds(speed)
 # ## Questions
 #
 # - `waits_in_0`, `waits_in_1`: in which call do rank 0 and rank 1 wait in your hang? `"broadcast"`, `"barrier"`
-#   or `"allreduce"`. (On GPUs, the watchdog's `OpType` answers for rank 0.)
+#   or `"allreduce"`. (On GPUs, the watchdog's `OpType` answers for rank 1.)
 # - `read_twice`: how many of 1,601 images does a `DistributedSampler` on 4 ranks read twice in an epoch?
 # - `weight_ratio`: in the last step rank 0 has 30 images and rank 1 has 10. Each loss is a mean. In the update,
 #   how many times as much does one of rank 1's images count as one of rank 0's?
@@ -423,7 +427,7 @@ plots.speed_rounds(speed)
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: waits_in_0 and waits_in_1 with words, the other four with numbers
-waits_in_0, waits_in_1, read_twice = "broadcast", "barrier", 4 * 401 - 1601
+waits_in_0, waits_in_1, read_twice = "barrier", "broadcast", 4 * 401 - 1601
 weight_ratio, buffers_sent = 30 / 10, 3
 saved_ms = last_arrival([40], [48]) - last_arrival([10, 20, 30, 40], [12] * 4)
 ### END SOLUTION

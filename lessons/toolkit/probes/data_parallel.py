@@ -79,13 +79,15 @@ def alone_error(
     x: torch.Tensor,
     y: torch.Tensor,
 ) -> float:
-    """Return the error of rank 0's parameters after a step that only rank 0 takes.
+    """Return the error of rank 1's parameters after a step that only rank 1 takes, on all ranks.
 
     A BatchNorm layer follows the program's network. The right parameters are computed by hand. The
-    error is infinite if the network is no longer in training mode. The other ranks wait for rank 0.
-    If rank 0 waits for the other ranks, a timeout ends all ranks. NCCL only queues its messages, so
-    rank 0 waits for its GPU before it meets the others.
+    error is infinite if the network is no longer in training mode. The other ranks wait for rank 1.
+    If rank 1 waits for a message of DDP, a timeout ends all ranks. (DDP sends buffers from rank 0,
+    and with NCCL a sender does not wait.) NCCL only queues its messages, so rank 1 waits for its
+    GPU before it meets the others.
     """
+    lone = min(1, dist.get_world_size() - 1)
     pause = dist.new_group(backend="gloo")
     device = next(network.parameters()).device
     x, y = x[:IMAGES].to(device), y[:IMAGES].to(device)
@@ -100,10 +102,10 @@ def alone_error(
     right = copy.deepcopy(inside)
     gradients = torch.autograd.grad(loss_function(right(x), y), list(right.parameters()))
     apart = 0.0
-    if dist.get_rank() == 0:
+    if dist.get_rank() == lone:
         try:
             step_alone(model, optimizer, loss_function, x, y)
-        # Not RuntimeError, which is the timeout if rank 0 waits for others.
+        # Not RuntimeError, which is the timeout if the rank waits for others.
         except MISTAKES as raised:
             tell("the error of a lone step", raised)
             apart = math.inf
@@ -113,5 +115,6 @@ def alone_error(
         triples = zip(inside.parameters(), right.parameters(), gradients, strict=True)
         for found, before, gradient in triples:
             apart = max(apart, (found - (before - 0.1 * gradient)).abs().max().item())
-    dist.barrier(pause)
-    return apart
+    result = torch.tensor(apart, dtype=torch.float64)
+    dist.broadcast(result, lone, group=pause)
+    return result.item()
