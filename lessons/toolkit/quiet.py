@@ -1,4 +1,7 @@
-"""Keep TensorFlow's startup messages out of a notebook, where the error stream is printed in red.
+"""Keep TensorFlow quiet in a notebook: no startup messages, and no memory of a GPU.
+
+A notebook prints its error stream in red, and TensorFlow takes nearly all memory of each GPU that
+it uses, which a job on the same machine would then lack.
 
 TensorFlow prints these messages before it reads TF_CPP_MIN_LOG_LEVEL. TF_ENABLE_ONEDNN_OPTS=0 would
 silence them, but makes training slower. While TensorFlow is imported, the error stream therefore
@@ -23,14 +26,14 @@ GREETING = re.compile(
 
 
 def tensorflow() -> None:
-    """Silence TensorFlow's import, whenever it happens. Nothing is imported now."""
+    """Silence TensorFlow's import, and hide the GPUs from it. Nothing is imported now."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     if "tensorflow" not in sys.modules and not any(isinstance(f, Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, Finder())
 
 
 class Finder:
-    """An import finder that finds TensorFlow as usual, but silences its import."""
+    """An import finder that finds TensorFlow as usual, but silences it and hides the GPUs."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != "tensorflow":
@@ -43,6 +46,7 @@ class Finder:
             def exec_quietly(module: Any) -> None:
                 with greeting_kept_back():
                     execute(module)
+                module.config.set_visible_devices([], "GPU")
 
             spec.loader.exec_module = exec_quietly  # type: ignore[method-assign]
         return spec

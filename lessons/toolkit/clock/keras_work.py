@@ -20,6 +20,7 @@ class KerasWork:
         self.params = model.trainable_variables
         self.size = sum(int(np.prod(param.shape)) for param in self.params)
         self.counted = model.count_params()
+        optimizer.jit_compile = False  # no XLA, as in the lessons' programs
         self.loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         optimizer.build(self.params)  # otherwise the graph is made twice
         self.train_on = tf.function(self.minimize)

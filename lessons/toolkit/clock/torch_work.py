@@ -21,6 +21,8 @@ class TorchWork:
         self.size = self.counted = sum(param.numel() for param in self.params)
         self.model, self.batch_size = model, args.batch_size
         self.device = self.params[0].device
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)  # the one that `synchronise` waits for
         self.lr = args.lr
         self.optimizer = self.optimizer_class(model.parameters(), lr=args.lr)
         self.loss = nn.CrossEntropyLoss()

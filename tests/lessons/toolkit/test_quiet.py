@@ -14,6 +14,10 @@ import os
 os.write(2, b"WARNING: All log messages before absl::InitializeLog() is called are ...\\n")
 os.write(2, b"I0000 1.2 3 port.cc:153] oneDNN custom operations are on. You may see ...\\n")
 os.write(2, b"E0000 something is wrong with your GPU\\n")
+class config:
+    visible = ["GPU:0"]
+    def set_visible_devices(devices, kind):
+        config.visible = devices
 """
 ASK = "from lessons.toolkit import quiet; quiet.tensorflow(); quiet.tensorflow()\n"
 
@@ -39,6 +43,13 @@ def test_the_greeting_is_kept_back_and_nothing_else(pretended):
     assert done.stderr == "E0000 something is wrong with your GPU\nmine\n"
     assert done.stdout == "3\n"
     assert "oneDNN" in run("import tensorflow", pretended).stderr
+
+
+def test_a_notebook_takes_no_memory_of_a_gpu(pretended):
+    """Its jobs may run on the same machine."""
+    assert (
+        run(ASK + "import tensorflow; print(tensorflow.config.visible)", pretended).stdout == "[]\n"
+    )
 
 
 def test_an_import_that_fails_is_as_loud_as_ever(pretended):

@@ -126,7 +126,8 @@ def race(
         for n in counts:
             axes.plot([n] * len(known[n]), known[n], "o", color=colour, ms=5, alpha=0.7)
         means = [(n, sum(known[n]) / len(known[n])) for n in counts if known[n]]
-        axes.plot(*zip(*means, strict=True), "-", color=colour, lw=1.4)
+        if means:
+            axes.plot(*zip(*means, strict=True), "-", color=colour, lw=1.4)
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set(xlabel="workers (batch / 32)", xticks=counts)
