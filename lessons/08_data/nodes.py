@@ -23,7 +23,7 @@ keras = tf.keras
 
 
 def command_line():
-    parser = photographs.command_line(__doc__, epochs=5, lr=0.001)
+    parser = photographs.command_line(__doc__, epochs=5, lr=0.0003)
     parser.add_argument("--folder", default="data/photographs", help="where the files are")
     return parser
 
@@ -54,6 +54,8 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
+    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    peak = float(model.optimizer.learning_rate)  # reached after one epoch of warm-up
     built = param_hash(model.trainable_variables)
     train.start_alike(model)
 
@@ -71,7 +73,7 @@ def main():
         built=built,
         shard=ids,
         labels=y_train,
-        lr=float(model.optimizer.learning_rate),
+        lr=peak,
     )
     optimizer = train.make_optimizer(args.lr)
     record.measure("ranks_heard", ranks_heard(keras, optimizer, rank, size), "ranks")
@@ -81,7 +83,11 @@ def main():
         photographs.prepare(tf, images, args.size),
         epochs=args.epochs,
         verbose=2 if rank == 0 else 0,
-        callbacks=[hvd.callbacks.MetricAverageCallback(), record.keras_callback(hvd.allgather)],
+        callbacks=[
+            hvd.callbacks.MetricAverageCallback(),
+            hvd.callbacks.LearningRateWarmupCallback(peak, 1, momentum_correction=False),
+            record.keras_callback(hvd.allgather),
+        ],
     )
     os.makedirs("checkpoints", exist_ok=True)
     files = train.save_checkpoint(model, f"checkpoints/{args.model}_{size}.weights.h5")

@@ -43,6 +43,7 @@ from lessons.toolkit import answers, expectations, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_07 as check  # compiles Horovod if it is missing
 
 quiet.tensorflow()
+device = gpus if profile == "full" else ""
 few, cnn = [], ["--model", "cnn", "--batch-size", "64"]
 if profile == "smoke":
     few = ["--train-samples", "3200"]
@@ -79,13 +80,13 @@ answers.note(
 # | step | line | what happens without it |
 # |---|---|---|
 # | 1 initialise | `hvd.init()` | `ValueError: Horovod has not been initialized`, at once |
-# | 2 pin | GPU number `hvd.local_rank()` | all ranks of a node use GPU 0: out of memory, or slow (needs GPUs; not run here) |
+# | 2 pin | GPU number `hvd.local_rank()` | all ranks of a node use GPU 0, which NCCL refuses: `Duplicate GPU detected` (needs GPUs; not run here) |
 # | 3 wrap | `DistributedOptimizer` | N networks, each trained alone; each loss falls |
 # | 3 scale | rate × size | the ranks agree but learn less: fewer steps, none of them longer |
 # | 4 broadcast | parameters of rank 0 | equal steps from different starts: the ranks never agree, and each loss falls |
 # | 5 rank 0 only | checkpoint and prints | N ranks write one file at the same time: one is refused, or the file is damaged |
 #
-# (Some call rank 0 the *master*. The front end for MXNet is retired.)
+# (Some call rank 0 the *master*. Horovod also serves MXNet, which is retired.)
 #
 # **Exercise 7.1.** Complete `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes, and `hvd.local_rank()`
 # counts within one node.
@@ -184,10 +185,10 @@ from autograder.reading.files import read_files
 from cluster.jobs.notebook import on_nodes, submit_once, submit_sizes, two_nodes
 
 ranks = ranks or (two_nodes() if profile == "full" else 2)
-device = gpus if profile == "full" else ""
 one, several = on_nodes(1, device), on_nodes(ranks, device)
-[alone] = read_files(submit_once("job.sbatch", *few, options=one))
-[together] = read_files(submit_once("job.sbatch", *few, options=several))
+more = ["--epochs", max(4, 2 * ranks)]  # two on each rank, because times leave out the first
+[alone] = read_files(submit_once("job.sbatch", *few, *more, options=one))
+[together] = read_files(submit_once("job.sbatch", *few, *more, options=several))
 for run in (alone, together):
     print(f"{counted(run.workers, 'rank')}: lr {run.header['lr']:g}, test accuracy", end=" ")
     print(f"{run.test_accuracy.value:.4f}, {run.total_seconds.value:.1f} s in all")
@@ -332,16 +333,19 @@ for name, run in broken.items():
 # Ranks that skipped the exchange would be faster, so some randomly chosen updates are computed again.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP. An A100 computes them in half a
-# millisecond at the 156 TFLOP/s (TF32) of its data sheet. Starting the several hundred operations of a step takes
-# longer than that: a *launch-bound* step measures Python, not the GPU. In the `full` profile, the network is
-# therefore ten times as wide. It has 27 million parameters, and a step needs 6.2 TFLOP, which takes 80 ms at half of
-# the data sheet's rate. (This is arithmetic, not a measurement.)
+# millisecond at the 156 TFLOP/s (TF32) of its data sheet. Starting a step's several hundred operations takes longer:
+# the step is *launch-bound*. So in the `full` profile the network is ten times as wide. It has 27 million parameters,
+# and a step needs 6.2 TFLOP, or 80 ms at half of that rate. (This is arithmetic, not a measurement.)
 #
 # ## Out of one node
 #
 # A node has four or eight GPUs. `nodes.py` goes further: it trains lesson 03's network, ResNet50V2 on CIFAR-10 at
 # 128 × 128 pixels, with your functions. On N ranks, each rank reads every N-th image, so all ranks together make
-# one pass per epoch. One command submits a job for every size:
+# one pass per epoch. Eight times Adam's usual rate is too much for a large untrained network. So `nodes.py` has a rate
+# of 0.0003 per rank, and in the first epoch Horovod's `LearningRateWarmupCallback` (with `momentum_correction=False`)
+# raises it from that of one rank to that of all (lesson 09). Batch normalisation is not averaged: each rank keeps running means of its own images, and
+# rank 0's are tested. N ranks make 1/N of the steps, so each step changes these means as much as N steps would on one
+# rank. One command submits a job for every size:
 #
 #     cluster scale --ranks 1,2,4,8 job_nodes.sbatch
 #
@@ -389,11 +393,10 @@ if profile == "full":
 
 # %% [markdown]
 # **What you should see.** On two cores of an AMD EPYC the ceiling was 1.9 to 2.0 and the share was 0.93 to 1.00.
-# While other programs ran on these cores the ceiling fell to 1.2, but the share was still 0.95. That is the purpose
-# of the rounds.
+# While other programs ran on them the ceiling fell to 1.2, but the share was still 0.95.
 #
 # On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend where a second node begins.
-# The last *loss* is higher on many ranks: 8 ranks make 24 steps per epoch instead of 195 (lesson 09). The published
+# The last *loss* is higher on many ranks: 8 ranks make 25 steps per epoch instead of 195 (lesson 09). The published
 # speedup of this network, with 2,048 images per GPU, is 0.88 of the ideal on two H100 of one node, and 0.70 on four.
 # The rubric's threshold, half of the ideal on your largest size, is a guess.
 #
@@ -415,10 +418,7 @@ if profile == "smoke":
     expectations.compare("Two ranks that share over one", gain, (0.7, 1.8), above=idle)
 
 # %% [markdown]
-# In `train.py` every rank reads every image. Published course material does this *without* dividing the epochs: N
-# GPUs do N times the work in the same time, and the accuracy looks good.
-#
-# Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its
+# In `train.py` every rank reads every image. Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its
 # own share (lesson 08). Each of two ranks then does half of the work, but an epoch takes well over half
 # of the time. For each batch of 32 images, 407,050 gradients are sent. **There is too little work per
 # exchange.**
@@ -491,11 +491,8 @@ print(f"{travels:.0%} of the time; {negotiated:.0%} go into negotiating, while n
 plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
-# **What you should see.** The upper picture shows each run's time from start to end. If two ranks
-# *divide* the data, they finish an epoch of the network with convolutions sooner than one rank does,
-# because convolutions compute more per gradient.
-#
-# The lower picture shows the parts of a step. A tensor is *negotiated* from the moment one rank has its gradient
+# **What you should see.** The upper picture shows each run's time from start to end, the lower one the parts of a
+# step. A tensor is *negotiated* from the moment one rank has its gradient
 # until all have it. Then it *travels*, often together with others. Long negotiation means unequal work among the
 # ranks. A long travel time means little computation per gradient. `chrome://tracing` shows the whole file.
 #
@@ -530,9 +527,6 @@ plots.tensor_timeline(steps[-4:-1])
 # | four epochs instead of two, each as long; accuracy 0.916 | epochs not divided, data not divided: `samples` shows it |
 # | `files_found` is the number of ranks | every rank wrote a checkpoint; the run still completes |
 # | a resumed run has loss 0.072 after its first epoch, not 0.051; accuracy 0.936 as without a stop | the optimizer's state was not in the file (8 epochs asked for, stopped after half) |
-#
-# Horovod's documentation mentions one more trap: `LearningRateWarmupCallback` needs `momentum_correction=False`
-# with today's SGD.
 #
 # ## Recap
 #
