@@ -14,7 +14,8 @@ GROUPS = {
     "How-to guides": (
         *("install", "install-cluster", "ondemand"),
         *("teaching", "teaching-notes", "private-course", "term"),
-        *("rerun", "writing-a-lesson"),
+        *("collect", "grade-a-class", "change-grades", "giving-back", "rerun"),
+        "writing-a-lesson",
         *("sites", "horovod", "box", "foretell"),
     ),
     "Reference": (

@@ -17,8 +17,7 @@
 #
 # Run lesson 01's program on several processes. Each computes the gradient of its share of a batch, and none can take
 # the step before it has the mean over all shares. This exchange is called **allreduce**. You write it twice, count
-# its bytes, time it, and predict its time for an unmeasured size. Horovod, NCCL and the later lessons' frameworks
-# perform the same exchange.
+# its bytes, time it, and predict its time for an unmeasured size.
 #
 # Allow 90 minutes. On two CPU cores all runs on this page take less than a minute.
 
@@ -222,7 +221,7 @@ check.check_6_4(train)
 # %%
 from autograder.measuring import measure
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once
+from cluster.jobs.notebook import on_nodes, submit_once, two_nodes
 
 runs = {}
 for ranks in rank_counts:
@@ -238,10 +237,8 @@ plots.speedup(list(runs.values()))
 # %% [markdown]
 # **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly
 # 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from
-# 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed changes the accuracy; the number of ranks does
-# not. The time does *not* fall: a step of this network takes a fraction of a millisecond to compute, and then 200 kB
-# are exchanged, however many ranks there are. Data parallelism pays off when there is a lot of computation per byte
-# sent (lesson 07).
+# 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The time does *not* fall: a step of this network takes a
+# fraction of a millisecond to compute, and then 200 kB are exchanged, however many ranks there are.
 #
 # Are the parameters the same as on one rank? Compare in float64. Rounding depends on the order of additions: in one
 # correct run on 2 ranks a weight differed by 0.0046 in float32, and by 1e-15 in float64.
@@ -333,6 +330,8 @@ def times_of(run, key):  # scheme or back end -> pairs of bytes and seconds
 more = ["--floats", 256, 2560, 25600, 256000, 1000000, 2560000, 25600000] if full else []
 apart = {"nodes": "2", "ntasks-per-node": "1"} if full else {}  # through the network, not memory
 [exchange] = read_files(submit_once("job_exchange.sbatch", *more, options=apart))
+large = ["--floats", 256, 2560, 25600, 256000, 2560000, 25600000, 128000000] if full else []
+inside = [n for n in range(2, two_nodes() + 1) if on_nodes(n).get("nodes") == "1"]
 points = times_of(exchange, "scheme")
 for scheme, measured in points.items():
     print(f"{scheme:8} ms:", *(f"{n / 1000:.0f} kB {1000 * s:.2f}," for n, s in measured))
@@ -397,8 +396,9 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 places = {"here": {}}
 if full:  # a GPU for each rank, where there are some
     places = {"between nodes": on_nodes(2, gpus.format(n=1)) | apart}
-    places["within a node"] = on_nodes(2, gpus)
-large = ["--floats", 256, 2560, 25600, 256000, 2560000, 25600000, 128000000] if full else []
+    within = on_nodes(max(inside, default=2), gpus)
+    if within not in places.values():  # nodes with one GPU have nothing within
+        places["within a node"] = within
 for place, options in places.items():
     [found] = read_files(submit_once("job_backends.sbatch", *large, options=options))
     p = found.workers
@@ -406,8 +406,7 @@ for place, options in places.items():
         a, b = fit(*zip(*measured, strict=True), p)
         n, seconds = max(measured)
         speed, moved = n / seconds / 1e9, 2 * (p - 1) / p
-        a, gbs = 1e6 * a, 1e-9 / b
-        print(f"{place}, {name:5} alpha {a:.0f} µs, bandwidth {gbs:.2f} GB/s;", end=" ")
+        print(f"{place}, {name:5} alpha {1e6 * a:.0f} µs, bandwidth {1e-9 / b:.2f} GB/s;", end=" ")
         print(f"{n / 1e6:.0f} MB: algorithm {speed:.2f}, bus {moved * speed:.2f} GB/s")
 
 # %%
@@ -422,9 +421,10 @@ for m in found.measures:  # many small arrays, and the two halves
 # here with Gloo. The two halves together take about as long as the allreduce.
 #
 # GPUs on one node and GPUs on two nodes communicate over different networks. In the `full` profile, the cell measures
-# both, up to 512 MB, because 10 MB is too little to fill NVLink. Expect a bus bandwidth of hundreds of GB/s over
-# NVLink. Between nodes, expect the bandwidth of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s
-# where eight ranks use a node's four cards. (From data sheets.)
+# both, up to 512 MB, because 10 MB is too little to fill NVLink. Within a node all GPUs take part: four A100 reach a
+# bus bandwidth of about 200 GB/s (NVIDIA/nccl-tests#178), and two have only 4 of 12 links. Between nodes, expect the
+# bandwidth of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s where eight ranks use a node's four
+# cards. (From data sheets.)
 #
 # ## Late, and early
 #

@@ -346,8 +346,11 @@ for name, seeds in paths.items():
     found = [epochs_to([accuracy for _loss, accuracy in run], target) for run in seeds]
     needed[int(name.removeprefix("N = "))] = found
     print(f"{name}: epochs until {target}: {', '.join(str(n or 'not reached') for n in found)}")
-one = statistics.mean(needed[1])
-gains = {n: [race(one, each, n) for each in found if each] for n, found in needed.items()}
+alone = [each for each in needed[1] if each]
+if not alone:
+    print(f"No seed of one worker reached {target}, so there is nothing to compare with.")
+one = statistics.mean(alone) if alone else math.nan
+gains = {n: [race(one, each, n) for each in found if each and alone] for n, found in needed.items()}
 if gains[16]:
     answers.note(**{f"race_{100 * target:.0f}": statistics.mean(gains[16])})
     predictions.compare("predict_race", statistics.mean(gains[16]), "times", how="computed")

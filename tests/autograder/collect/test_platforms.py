@@ -47,11 +47,12 @@ NAMES = [
 WITHOUT_NAMES = {"github", "nbgrader"}  # these find the student's name in another place: see below
 
 
-def test_each_platform_has_its_tests_and_is_on_the_page():
+def test_each_platform_has_its_tests_and_is_on_both_pages():
     assert {name for name, *_ in NAMES} == PLATFORMS.keys() - WITHOUT_NAMES
     assert {platform for platform, *_ in FORMS.values()} | {"nbgrader"} == PLATFORMS.keys()
-    rows = re.findall(r"^\| `(\w+)` \|", Path("docs/grading.md").read_text("utf-8"), re.M)
-    assert PLATFORMS.keys() <= set(rows)
+    for page in ("docs/collect.md", "docs/grading.md"):
+        rows = set(re.findall(r"^\| `(\w+)` \|", Path(page).read_text("utf-8"), re.M))
+        assert PLATFORMS.keys() <= rows, page
 
 
 @pytest.mark.parametrize(("platform", "name", "who", "number", "more"), NAMES)
