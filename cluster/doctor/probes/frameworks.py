@@ -11,6 +11,8 @@ from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
 INSTALL = "install the course's environment: make .venv"
 # The oldest driver for each major version of CUDA (NVIDIA's CUDA Compatibility).
 DRIVERS = {"11": 450, "12": 525, "13": 580}
+# TensorFlow has no machine code for an H100. The driver compiles its PTX, which is of CUDA 12.5.
+PTX = "; on an H100, 555"
 
 
 def torch() -> Diagnosis:
@@ -45,7 +47,7 @@ def tensorflow() -> Diagnosis:
     if cuda and not gpus and installed(CUDNN[1]) and not installed(CUDNN[0]):
         words = f"{tf.__version__}, on the CPU: this is PyTorch's environment, with its CUDA"
         return ok(words, version=tf.__version__)
-    words = f"{tf.__version__}, built {built_for(cuda)}, sees {gpus} GPUs"
+    words = f"{tf.__version__}, built {built_for(cuda, PTX)}, sees {gpus} GPUs"
     facts = {"version": tf.__version__, "gpus": gpus, "cuda": cuda}
     if own_environment() and not any(horovod_folder().glob("tensorflow/mpi_lib*.so")):
         return broken(f"{words}; in {sys.prefix} Horovod does not support it", REBUILD, **facts)
@@ -67,11 +69,11 @@ def horovod_folder() -> Path:
 CUDNN = ("nvidia-cudnn-cu12", "nvidia-cudnn-cu13")
 
 
-def built_for(cuda: str | None) -> str:
+def built_for(cuda: str | None, more: str = "") -> str:
     if not cuda:
         return "for CPUs"
     oldest = DRIVERS.get(cuda.partition(".")[0])
-    return f"for CUDA {cuda}" + (f" (driver {oldest} or newer)" if oldest else "")
+    return f"for CUDA {cuda}" + (f" (driver {oldest} or newer{more})" if oldest else "")
 
 
 def installed(name: str) -> str | None:

@@ -166,7 +166,7 @@ def test_a_frameworks_environment_has_one_cuda_pinned(framework):
     driver = {"13": 580, "12": 525}[cuda]
     assert frameworks.DRIVERS[cuda] == driver
     assert f"a driver of {driver} or newer" in text[0]
-    assert f"CUDA {cuda} ({'driver ' if cuda == '13' else ''}{driver} or newer)" in CONDA_TEXT
+    assert f"CUDA {cuda} ({'driver ' if cuda == '13' else ''}{driver} or newer" in CONDA_TEXT
 
 
 def test_conda_brings_the_same_python_and_few_versions_of_its_own():
