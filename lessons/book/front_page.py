@@ -14,8 +14,7 @@ GROUPS = {
     "How-to guides": (
         *("install", "install-cluster", "ondemand"),
         *("teaching", "teaching-notes", "private-course", "term"),
-        *("collect", "grade-a-class", "change-grades", "giving-back", "rerun"),
-        "writing-a-lesson",
+        *("rerun", "writing-a-lesson"),
         *("sites", "horovod", "box", "foretell"),
     ),
     "Reference": (
