@@ -118,6 +118,7 @@ def main():
         if "scope" in str(error):
             raise
         parser.error(f"--model {args.model} --size {args.size}: {error}")
+    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
 
     record = Record(
         "05",

@@ -147,6 +147,7 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
+    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
     built = param_hash(model.trainable_variables)
     start_alike(model)
 

@@ -27,11 +27,11 @@ import resnet
 from ranks import who_am_i
 
 KINDS = ["strong", "epoch", "weak"]
-# Its arguments are those of train.plan, and it prints what train.plan returns for each kind.
+# It prints what train.plan returns for each kind. Its arguments are those of `plans_of`.
 ASK = """
 import json, sys, train
 kinds, *others = map(json.loads, sys.argv[1:])
-print(json.dumps([train.plan(kind, *others) for kind in kinds]))
+print(json.dumps([train.plan(kind, *others, images) for kind, images in kinds]))
 """
 IMAGES = 50_000  # size of CIFAR-10's training set
 
@@ -48,6 +48,7 @@ def command_line():
         "--batch-size", "--batch_size", type=int, default=64, help="images a step of one rank alone"
     )
     parser.add_argument("--train-samples", type=int, default=256, help="images of one rank alone")
+    parser.add_argument("--weak-samples", type=int, default=0, help="in weak scaling; 0: as many")
     parser.add_argument("--width", type=int, default=1, help="10: enough arithmetic for a GPU")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank alone")
     parser.add_argument("--timeout", type=float, default=300, help="seconds to wait for a rank")
@@ -62,7 +63,9 @@ def numbers_of_ranks(size):
 
 def plans_of(kinds, sizes, args):
     """Return the plans of train.py for each kind, or None if it fails."""
-    words = [json.dumps(value) for value in (kinds, sizes, args.batch_size, args.train_samples)]
+    weak = args.weak_samples or args.train_samples
+    pairs = [(kind, weak if kind == "weak" else args.train_samples) for kind in kinds]
+    words = [json.dumps(value) for value in (pairs, sizes, args.batch_size)]
     asked = subprocess.run(
         [sys.executable, "-c", ASK, *words],
         cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True,
@@ -75,9 +78,7 @@ def planned_work(rank, kinds, sizes, args):
     works = {}
     found = MPI.COMM_WORLD.bcast(plans_of(kinds, sizes, args) if rank == 0 else None)
     if found is None:
-        leave(
-            rank, "study.py needs `plan` of train.py, which failed. The error is above this line."
-        )
+        leave(rank, "study.py needs `plan` of train.py, which failed. The error is above.")
     for kind, plans in zip(kinds, found, strict=True):
         works[kind] = dict(zip(sizes, plans, strict=True))
         if min(local_batch for local_batch, _ in plans) < 1:
@@ -87,9 +88,9 @@ def planned_work(rank, kinds, sizes, args):
             )
         needed = max(samples for _, samples in plans)
         if needed > IMAGES:
-            text = f"--train-samples {args.train_samples}: {kind} scaling on {sizes[-1]} ranks "
+            text = f"{plans[0][1]} images of one rank: {kind} scaling on {sizes[-1]} ranks "
             text += f"needs {needed:,} images, and CIFAR-10 has {IMAGES:,}. Ask for at most "
-            leave(rank, f"{text}{args.train_samples * IMAGES // needed}.")
+            leave(rank, f"{text}{plans[0][1] * IMAGES // needed}.")
     return works
 
 

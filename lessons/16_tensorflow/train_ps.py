@@ -123,7 +123,7 @@ def train(args, way, workers, coordinator, mnist, record_of):
     keras.utils.set_random_seed(args.seed)
     with strategy.scope():
         model = build_model(args.model)
-        optimizer = keras.optimizers.Adam(args.lr)
+        optimizer = keras.optimizers.Adam(args.lr, jit_compile=False)  # as on CPUs: no XLA
         optimizer.build(model.trainable_variables)
         alone = {"trainable": False, "aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA}
         made = tf.Variable(0, dtype=tf.int64, **alone)

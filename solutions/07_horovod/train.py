@@ -113,6 +113,7 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
+    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
     os.makedirs("checkpoints", exist_ok=True)
     path = f"checkpoints/{args.model}.weights.h5"
     new = f"checkpoints/new_{rank}.weights.h5"  # a place where this rank may write

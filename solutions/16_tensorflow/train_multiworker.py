@@ -113,7 +113,7 @@ def main():
     with strategy.scope():
         model = build_model(args.model)
         model.compile(
-            optimizer=keras.optimizers.Adam(args.lr),
+            optimizer=keras.optimizers.Adam(args.lr, jit_compile=False),  # as on CPUs: no XLA
             loss="sparse_categorical_crossentropy",
             metrics=["accuracy"],
         )

@@ -55,7 +55,7 @@ def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     stopped = "import time\ntime.perf_counter = time.monotonic = lambda: 0.0\n\n\n"
     copy_changed(LESSON, folder, "train.py", ("def plan(", f"{stopped}def plan("))
-    words = ("--rounds", "3", "--batch-size", "6", "--train-samples", "12")
+    words = ("--rounds", "3", "--batch-size", "6", "--train-samples", "12", "--weak-samples", "18")
     with (folder / "job.out").open("w") as sink:
         done = subprocess.run(
             [*launch(3, "mpirun"), sys.executable, "-u", "study.py", *words],
@@ -74,7 +74,7 @@ def test_a_study_on_three_ranks_has_all_sizes_and_does_the_work_it_says(study):
         assert METRICS["study_moved"].function([found], {}).value > 0
         assert METRICS["study_spread"].function([found], {}).value == 0
         largest = METRICS["study_samples"].function([found], {}).value
-        assert largest == (36 if kind == "weak" else 12)
+        assert largest == (3 * 18 if kind == "weak" else 12)
     assert rounds.how_many(study["weak"]).value == 3
     assert measured_or_none(rounds.share, study["strong"]) is None
     said = examine.examine(list(study.values()), []).findings

@@ -42,7 +42,7 @@ CHAIN = [
     ("10_native/train.py", "02_serial/train_torch.py", 140),
     ("10_native/train_lightning.py", "02_serial/train_torch.py", 155),
     ("16_tensorflow/train_multiworker.py", "02_serial/train.py", 130),
-    ("16_tensorflow/train_ps.py", "02_serial/train.py", 230),
+    ("16_tensorflow/train_ps.py", "02_serial/train.py", 235),
     ("11_pipeline/pipeline.py 11_pipeline/train.py", "02_serial/train_torch.py", 310),
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
     ("12_scaling/train.py", "10_native/train.py", 110),
@@ -115,6 +115,14 @@ def command_line(program):
         mock.patch.object(sys, "path", [str(program.parent), *sys.path]),
     ):
         return runpy.run_path(str(program), run_name="program")["command_line"]()
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
+def test_no_optimizer_of_keras_takes_another_path_on_gpus(program):
+    """Keras 2 compiles its optimizers with XLA where it sees a GPU, so no CPU would test that."""
+    text = program.read_text(encoding="utf-8")
+    if re.search(r"model\.compile\(|= keras\.optimizers\.", text):
+        assert re.search("jit_compile ?= ?False|import train_horovod as train", text)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
