@@ -17,8 +17,7 @@ LISTS = {
     "cluster queue": (["--site", "laptop"], {"JobID", "State", "NodeList"}),
     "cluster sites": ([], {"site", "title", "scheduler", "tested", "in_use"}),
     "lessons check": (["01"], {"exercise", "result", "what"}),
-    "lessons data status": ([], {"data set", "file", "size", "state", "where"}),
-    "lessons data verify": ([], {"data set", "file", "size", "state", "where"}),
+    "lessons data status": ([], {"data set", "file", "bytes", "state", "where"}),
 }
 # These print an answer, or one object per line as findings arrive.
 OTHER_FORMS = {"autograder foretell", "cluster doctor"}

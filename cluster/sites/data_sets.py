@@ -34,7 +34,7 @@ def found(seconds: float | None = None) -> DataSets | None:
         return None
     words = [program, "data", "status", "--json"]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=True)
-    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=seconds)
+        return DataSets(Counter(row["state"] for row in json.loads(done.stdout)))
+    except (subprocess.TimeoutExpired, ValueError):
         return None
-    return DataSets(Counter(row["state"] for row in json.loads(done.stdout)))

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from lessons.toolkit.data.batches import batches, resized, scaled
-from lessons.toolkit.data.errors import DataError, end_with_the_sentence
-from lessons.toolkit.data.score import score
+from lessons.toolkit.data.batches import batches, resized, scaled, score
+from lessons.toolkit.data.errors import DataError
 
 __all__ = ["DataError", "DataSet", "batches", "load", "resized", "scaled", "score"]
 
@@ -41,19 +40,13 @@ def load(
     Images are float32 in 0…1. With as_float=False, they are uint8, which takes a quarter of the
     memory; scale and resize them in the pipeline. Labels are int64. A synthetic stand-in replaces
     data that cannot be obtained, unless stand_in=False or COURSE_DATA_STRICT=1; stand_in=True
-    requests it.
-
-    A program that does not catch a DataError prints its sentence and ends with exit code 1.
+    requests it. A program that does not catch a DataError prints its sentence and exits with 1.
     """
     from lessons.toolkit.data import catalogue, loading, standin
 
-    try:
-        entry = catalogue.entry(name)
-        counts = loading.counts(entry, train_samples, test_samples)
-        arrays, real = loading.arrays_of(entry, counts, stand_in)
-    except DataError:
-        end_with_the_sentence()
-        raise
+    entry = catalogue.entry(name)
+    counts = loading.counts(entry, train_samples, test_samples)
+    arrays, real = loading.arrays_of(entry, counts, stand_in)
     facts = {
         "name": entry.name,
         "sha256": entry.sha256 if real else standin.checksum(arrays),

@@ -40,13 +40,24 @@ def resized(images: np.ndarray, size: int) -> np.ndarray:
 
 
 def _weights(old: int, new: int) -> np.ndarray:
-    """Return how much each old pixel contributes to each new pixel, with one row per new pixel.
-
-    The centres of pixels are at half integers.
-    """
+    """Return how much each old pixel contributes to each new one, one row per new pixel."""
+    # The centres of pixels are at half integers.
     at = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
     left = np.floor(at).astype(int)
     weights = np.zeros((new, old), np.float32)
     weights[np.arange(new), left] += 1 - (at - left)
     weights[np.arange(new), np.minimum(left + 1, old - 1)] += at - left
     return weights
+
+
+def score(probabilities: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Return cross-entropy and accuracy.
+
+    Row i of the probabilities belongs to label i. Labels without a row of probabilities count as
+    wrong.
+    """
+    found = np.asarray(probabilities, np.float64)[: len(labels)]
+    chosen = np.take_along_axis(found, labels[: len(found), None], axis=1)[:, 0]
+    loss = -np.log(np.clip(chosen, 1e-7, 1)).sum() - np.log(1e-7) * (len(labels) - len(found))
+    right = (found.argmax(axis=1) == labels[: len(found)]).sum()
+    return float(loss / len(labels)), float(right / len(labels))

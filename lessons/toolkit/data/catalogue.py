@@ -1,6 +1,5 @@
 """The catalogue: the data sets, their files, and their checksums."""
 
-import difflib
 import hashlib
 import os
 import tomllib
@@ -13,25 +12,15 @@ from lessons.toolkit.data.errors import DataError
 
 @dataclass(frozen=True)
 class File:
-    """One unpacked file. `holds` names its contents: `x_train`, `y_train`, …, `train` or `test`."""
+    """An unpacked file, or a pack: what a mirror offers, a file as .gz or all files as .tar.*.
 
-    name: str
-    holds: str
-    bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Pack:
-    """One file on a mirror: a single file as .gz, or all files as .tar.gz or .tar.xz."""
+    `holds` names an unpacked file's contents: `x_train`, `y_train`, …, `train` or `test`.
+    """
 
     name: str
     bytes: int
     sha256: str
-
-    @property
-    def is_archive(self) -> bool:
-        return ".tar" in self.name
+    holds: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,24 +30,22 @@ class Entry:
     name: str
     title: str
     format: str
-    image: tuple[int, ...]
+    image: list[int]
     train_samples: int
     test_samples: int
-    folders: tuple[str, ...]
-    mirrors: tuple[str, ...]
-    files: tuple[File, ...]
-    packs: tuple[Pack, ...]
+    folders: list[str]
+    mirrors: list[str]
+    files: list[File]
+    packs: list[File]
 
     @property
     def sha256(self) -> str:
         """Return one checksum for the whole set, however it is packed."""
         return hashlib.sha256("".join(file.sha256 for file in self.files).encode()).hexdigest()
 
-    def inside(self, pack: Pack) -> tuple[File, ...]:
+    def inside(self, pack: File) -> list[File]:
         """Return the files in a pack."""
-        if pack.is_archive:
-            return self.files
-        return tuple(file for file in self.files if pack.name == f"{file.name}.gz")
+        return [file for file in self.files if pack.name == f"{file.name}.gz"] or self.files
 
 
 def catalogue() -> dict[str, Entry]:
@@ -69,35 +56,15 @@ def catalogue() -> dict[str, Entry]:
 def entry(name: str) -> Entry:
     """Return one data set by its name."""
     known = catalogue()
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}."
-    raise DataError(f"There is no data set {name!r}; {hint}")
+    if name not in known:
+        raise DataError(f"There is no data set {name!r}; there are {', '.join(sorted(known))}.")
+    return known[name]
 
 
 @cache
 def _read(path: str) -> dict[str, Entry]:
-    try:
-        tables = tomllib.loads(Path(path).read_text())
-        return {name: _entry(name, table) for name, table in tables.items()}
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise DataError(
-            f"The catalogue of data sets {path} cannot be read ({error}); correct it or unset "
-            "COURSE_CATALOGUE."
-        ) from error
-
-
-def _entry(name: str, table: dict) -> Entry:
-    return Entry(
-        name=name,
-        title=table["title"],
-        format=table["format"],
-        image=tuple(table["image"]),
-        train_samples=table["train_samples"],
-        test_samples=table["test_samples"],
-        folders=tuple(table["folders"]),
-        mirrors=tuple(table["mirrors"]),
-        files=tuple(File(**file) for file in table["files"]),
-        packs=tuple(Pack(**pack) for pack in table["packs"]),
-    )
+    entries = {}
+    for name, table in tomllib.loads(Path(path).read_text()).items():
+        lists = {kind: [File(**file) for file in table[kind]] for kind in ("files", "packs")}
+        entries[name] = Entry(name, **(table | lists))
+    return entries

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from lessons.toolkit.data import launch
+from cluster.launchers import launched
 
 
 class DataError(Exception):
@@ -15,22 +15,22 @@ class DataError(Exception):
         return [f"DataError: {self}"]
 
 
-def end_with_the_sentence() -> None:
-    """Make the program end without a traceback if it does not catch a DataError."""
-    before = sys.excepthook
-    if getattr(before, "shows_data_errors", False):
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def show(kind, error, trace, before=sys.excepthook) -> None:
+    """Print a DataError that a program does not catch as a sentence, without a traceback."""
+    if not isinstance(error, DataError):
+        before(kind, error, trace)
         return
+    sys.stdout.flush()
+    say(f"{Path(sys.argv[0]).name}: {error}")
+    launch = launched()
+    if launch and launch.size > 1:
+        # A normal exit would wait in MPI_Finalize for the other ranks, which wait for this one
+        # in their first allreduce. An abrupt exit makes the launcher end them all.
+        os._exit(1)
 
-    def show(kind, error, trace) -> None:
-        if not isinstance(error, DataError):
-            before(kind, error, trace)
-            return
-        sys.stdout.flush()
-        print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr, flush=True)
-        if launch.size() > 1:
-            # A normal exit would wait in MPI_Finalize for the other ranks, which wait for this one
-            # in their first allreduce. An abrupt exit makes the launcher end them all.
-            os._exit(1)
 
-    show.shows_data_errors = True  # type: ignore[attr-defined]
-    sys.excepthook = show
+sys.excepthook = show

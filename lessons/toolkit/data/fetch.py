@@ -1,101 +1,112 @@
 """Complete a data set in a folder, from an archive on this machine or from a mirror."""
 
+import errno
+import hashlib
+import http.client
+import itertools
 import os
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from lessons.toolkit.data import contents, places
-from lessons.toolkit.data.catalogue import Entry, File, Pack
-from lessons.toolkit.data.download import Patience, UnavailableError, UnreachableError, download
-from lessons.toolkit.data.errors import DataError
-from lessons.toolkit.data.lock import one_at_a_time
-from lessons.toolkit.data.places import DataFolder
-from lessons.toolkit.data.progress import progress, say
+from filelock import FileLock, Timeout
+
+from lessons.toolkit.data import files
+from lessons.toolkit.data.catalogue import Entry, File
+from lessons.toolkit.data.errors import DataError, say
+
+SILENCE = 10  # seconds
+TRIES = 2
+PIECE = 1 << 20
+SECONDS_BETWEEN_LINES = 10
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EIO, errno.ENOTDIR}
 
 
-def fetch(
-    entry: Entry, folder: Path, where: list[DataFolder], patience: Patience, mend: bool = False
-) -> None:
+def fetch(entry: Entry, folder: Path, where: list[Path], mend: bool = False) -> None:
     """Ensure that every file is in one of the folders in `where`; put missing ones in `folder`.
 
     Only one process at a time does this for a folder. Raises DataError if a file cannot be
     obtained. With `mend`, broken files in `folder` count as missing and are deleted.
     """
+    with _one_at_a_time(folder, entry.name):
+        if mend:
+            _delete_broken(entry, folder, where)
+        found = files.find(entry, where)
+        missing = {file for file in entry.files if file not in found}
+        if missing:
+            _download(entry, missing, folder / entry.folders[0])
+        found = files.find(entry, where)
+        archives = {
+            file: path for file, path in found.items() if path.name.endswith(files.ARCHIVES)
+        }
+        if archives:
+            say(f"Unpacking {next(iter(archives.values()))} into {folder}, once.")
+            _keep(entry, archives, folder / entry.folders[0])
+
+
+@contextmanager
+def _one_at_a_time(folder: Path, name: str) -> Iterator[None]:
+    """Hold the lock for data set `name` in `folder`.
+
+    If its holder fails, the waiting processes fail with the same message: without internet, eight
+    ranks wait for one timeout, not for eight.
+    """
+    lock = FileLock(folder / f".{name}.lock")
+    failure = folder / f".{name}.failed"
     try:
-        with one_at_a_time(folder, entry.name):
-            if mend:
-                _delete_broken(entry, folder, where)
-            found = places.find(entry, where)
-            missing = [file for file in entry.files if file not in found]
-            if missing:
-                _get(entry, missing, places.home(entry, folder), patience)
+        folder.mkdir(parents=True, exist_ok=True)
+        before = failure.read_text() if failure.exists() else ""
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            say(f"Another process is getting {name} into {folder}: waiting for it.")
+            lock.acquire(poll_interval=0.1)
+        after = failure.read_text() if failure.exists() else ""
+        if after not in ("", before):
+            raise DataError(after.partition("\n")[2])
+        try:
+            yield
+        except DataError as error:
+            # The first line makes each failure different from the one before.
+            failure.write_text(f"{socket.gethostname()} {os.getpid()} {time.time_ns()}\n{error}")
+            raise
+        failure.unlink(missing_ok=True)
     except OSError as error:
-        raise cannot_write(folder, error) from error
+        raise DataError(
+            f"Data cannot be written to {error.filename or folder}: {error.strerror}. Make room"
+            " there, or let COURSE_DATA_CACHE name another folder."
+        ) from error
+    finally:
+        lock.release()
 
 
-def unpack(entry: Entry, folder: Path, where: list[DataFolder]) -> None:
-    """Unpack files that exist only in an archive into `folder`, where later runs find them."""
-    with one_at_a_time(folder, entry.name):
-        found = places.find(entry, where)
-        packed = {file: path for file, path in found.items() if places.is_archive(path)}
-        if packed:
-            archives = ", ".join(str(path) for path in dict.fromkeys(packed.values()))
-            say(f"Unpacking {archives} into {folder}, once.")
-            _keep(entry, packed, places.home(entry, folder))
-
-
-def mirrors(entry: Entry) -> list[str]:
-    """Return the mirrors: those in COURSE_MIRRORS, or else the catalogue's.
-
-    COURSE_MIRRORS contains addresses, or names a file with one per line. An address without
-    `{file}` is a folder laid out like COURSE_DATA. The word `none` means offline.
-    """
-    given = os.environ.get("COURSE_MIRRORS")
-    if given is None:
-        return list(entry.mirrors)
-    if os.path.isfile(given):
-        lines = Path(given).read_text().splitlines()
-        given = " ".join(line.split("#")[0] for line in lines)
-    addresses = [address for address in given.replace(",", " ").split() if address != "none"]
-    for address in addresses:
-        if not address.startswith(("http://", "https://")):
-            raise DataError(
-                f"COURSE_MIRRORS holds {address!r}, which is neither an address (https://…) nor a "
-                "file of addresses; correct it, or set it to `none` to work offline."
-            )
-    return [
-        address if "{file}" in address else f"{address.rstrip('/')}/{entry.folders[0]}/{{file}}"
-        for address in addresses
-    ]
-
-
-def cannot_write(folder: Path, error: OSError) -> DataError:
-    return DataError(
-        f"Data cannot be written to {error.filename or folder}: {error.strerror}. Make room there, "
-        "or let COURSE_DATA_CACHE name another folder."
-    )
-
-
-def _get(entry: Entry, missing: list[File], home: Path, patience: Patience) -> None:
-    """Download the packs that contain the missing files.
-
-    A second pack is used only if the first fails.
-    """
+def _download(entry: Entry, missing: set[File], home: Path) -> None:
+    """Download the packs that contain the missing files; a second pack only if the first fails."""
     home.mkdir(parents=True, exist_ok=True)
-    addresses = mirrors(entry)
+    given = os.environ.get("COURSE_MIRRORS", " ".join(entry.mirrors))
+    addresses = [address for address in given.split() if address != "none"]
     reasons = [] if addresses else ["COURSE_MIRRORS names no mirror"]
-    left = set(missing)
-    for pack in entry.packs:
-        if not left & set(entry.inside(pack)):
+    for pack, address in itertools.product(entry.packs, addresses):
+        inside = set(entry.inside(pack))
+        if not missing & inside:
             continue
-        path = _ask_mirrors(pack, addresses, home, patience, reasons)
-        if path is None:
+        if "{file}" not in address:  # a folder laid out like COURSE_DATA
+            address = f"{address.rstrip('/')}/{entry.folders[0]}/{{file}}"
+        url, path = address.format(file=pack.name), home / pack.name
+        say(f"Getting {url} ({pack.bytes / 1e6:.1f} MB)")
+        if reason := _get(pack, url, path):
+            say(f"  {reason}")
+            reasons.append(f"{url} {reason}")
             continue
-        if pack.is_archive:
+        if path.name.endswith(files.ARCHIVES):
             _keep(entry, dict.fromkeys(entry.files, path), home)
             path.unlink()
-        left -= set(entry.inside(pack))
-    if left:
+        missing = missing - inside
+    if missing:
         raise DataError(
             f"{entry.title} cannot be downloaded: {'; '.join(reasons)}. Run `lessons data fetch "
             f"{entry.name}` where there is internet (on a cluster: a login node), let "
@@ -103,51 +114,56 @@ def _get(entry: Entry, missing: list[File], home: Path, patience: Patience) -> N
         )
 
 
-def _ask_mirrors(
-    pack: Pack, addresses: list[str], home: Path, patience: Patience, reasons: list[str]
-) -> Path | None:
-    """Return the downloaded pack, or None.
-
-    Addresses that do not answer are removed from the list.
-    """
-    part = home / f"{pack.name}.part"
-    for address in list(addresses):
-        url = address.format(file=pack.name)
-        say(f"Getting {url} ({pack.bytes / 1e6:.1f} MB)")
+def _get(pack: File, url: str, path: Path) -> str:
+    """Download a pack. Return why that is impossible, or an empty string."""
+    part = path.with_name(f"{path.name}.part")
+    reason = ""
+    for _ in range(TRIES):
         try:
-            with progress(pack.name, pack.bytes) as update:
-                download(pack, url, part, patience, update)
-        except UnavailableError as error:
-            say(f"  {error}")
-            if isinstance(error, UnreachableError):
-                addresses.remove(address)
-                url = urlsplit(url).netloc
-            reasons.append(f"{url} {error}")
-        else:
-            os.replace(part, home / pack.name)
-            return home / pack.name
-    return None
+            if _transfer(pack, url, part) == pack.sha256:
+                os.replace(part, path)
+                return ""
+            reason = f"sent other bytes, or not {pack.bytes:,} of them"
+        except urllib.error.HTTPError as error:
+            reason = f"answered {error.code} {error.reason}"
+        except (OSError, http.client.HTTPException) as error:
+            if getattr(error, "errno", None) in DISK:
+                raise
+            reason = f"cannot be reached ({getattr(error, 'reason', None) or error})"
+    part.unlink(missing_ok=True)
+    return reason
+
+
+def _transfer(pack: File, url: str, part: Path) -> str:
+    """Write at most one byte too many into `part`. Return the checksum of what arrived."""
+    request = urllib.request.Request(url, headers={"User-Agent": "dl-course"})
+    digest, have, last = hashlib.sha256(), 0, time.monotonic()
+    with urllib.request.urlopen(request, timeout=SILENCE) as answer, part.open("wb") as file:
+        while data := answer.read1(min(PIECE, pack.bytes + 1 - have)):
+            digest.update(data)
+            file.write(data)
+            have += len(data)
+            if time.monotonic() - last > SECONDS_BETWEEN_LINES:
+                last = time.monotonic()
+                say(f"{pack.name}: {have / 1e6:.0f} of {pack.bytes / 1e6:.0f} MB")
+    return digest.hexdigest()
 
 
 def _keep(entry: Entry, packed: dict[File, Path], home: Path) -> None:
-    """Write verified files under their catalogued names, each complete or not at all."""
-    for file, data in contents.read(entry, packed):
+    """Write the files of an archive under their catalogued names, each complete or not at all."""
+    for file, data in files.read(entry, packed):
         path = home / file.name
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{path.name}.part")
+        part.write_bytes(data)
+        os.replace(part, path)
+
+
+def _delete_broken(entry: Entry, folder: Path, where: list[Path]) -> None:
+    for file, path in files.find(entry, where).items():
         try:
-            part.write_bytes(data)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-
-
-def _delete_broken(entry: Entry, folder: Path, where: list[DataFolder]) -> None:
-    for file, path in places.find(entry, where).items():
-        if path.is_relative_to(folder) and path.exists():
-            try:
-                for _ in contents.read(entry, {file: path}):
-                    pass
-            except DataError as error:
-                say(f"{error} Deleted.")
-                path.unlink()
+            for _ in files.read(entry, {file: path} if path.is_relative_to(folder) else {}):
+                pass
+        except DataError as error:
+            say(f"{error} Deleted.")
+            path.unlink(missing_ok=True)

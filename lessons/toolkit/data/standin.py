@@ -20,16 +20,10 @@ CHUNK = 1000
 
 
 class Difficulty(NamedTuple):
-    """The difficulty of a stand-in.
-
-    Its fields are the patterns per class, the largest share of another class's pattern, the share
-    of noise, and the share of wrong labels.
-    """
-
-    patterns: int
-    blend: float
-    noise: float
-    wrong: float
+    patterns: int  # per class
+    blend: float  # largest share of another class's pattern
+    noise: float  # share of noise
+    wrong: float  # share of wrong labels
 
 
 # Grey digits are easy, small photographs are not.
@@ -66,7 +60,7 @@ def checksum(arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _patterns(image: tuple[int, ...], number: int) -> np.ndarray:
+def _patterns(image: list[int], number: int) -> np.ndarray:
     """Return patterns of smooth blobs, which small shifts hardly change.
 
     Axes are class, pattern, shift and pixel; values are 0…255.

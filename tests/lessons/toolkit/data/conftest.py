@@ -7,7 +7,7 @@ from generated_data import World, make_world
 from local_mirror import Mirror
 
 from cluster import launchers
-from lessons.toolkit.data import launch
+from lessons.toolkit.data.loading import JOB
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def world(generated, tmp_path, monkeypatch) -> World:
     for name in list(os.environ):
         if name.startswith("COURSE_") or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
-    for name in (*launchers.VARIABLES, *launch.JOB):
+    for name in (*launchers.VARIABLES, *JOB):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COURSE_CATALOGUE", str(generated.catalogue))
     monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "cache"))

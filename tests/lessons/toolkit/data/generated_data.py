@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import pickle
 import struct
 import tarfile
 from dataclasses import dataclass
@@ -17,30 +18,6 @@ PER_BATCH = TRAIN // 5
 def idx_bytes(array: np.ndarray) -> bytes:
     sizes = struct.pack(f">{array.ndim}I", *array.shape)
     return struct.pack(">HBB", 0, 8, array.ndim) + sizes + array.tobytes()
-
-
-def cifar_bytes(pixels: np.ndarray, labels: list[int]) -> bytes:
-    """Return a batch as pickled by Python 2: strings of bytes, an array by _reconstruct."""
-
-    def text(value: bytes) -> bytes:
-        return b"U" + bytes([len(value)]) + value
-
-    raw = pixels.tobytes()
-    shape = b"M" + struct.pack("<H", len(pixels)) + b"M" + struct.pack("<H", 3072) + b"\x86"
-    array = (
-        b"cnumpy.core.multiarray\n_reconstruct\nq\x07cnumpy\nndarray\nq\x08K\x00\x85" + text(b"b")
-        + b"\x87Rq\x09(K\x01" + shape
-        + b"cnumpy\ndtype\nq\x0a" + text(b"u1") + b"K\x00K\x01\x87Rq\x0b(K\x03" + text(b"|")
-        + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T"
-        + struct.pack("<I", len(raw)) + raw + b"tb"
-    )  # fmt: skip
-    numbers = b"".join(b"K" + bytes([label]) for label in labels)
-    names = b"".join(text(b"picture.png") for _ in labels)
-    return (
-        b"\x80\x02}q\x01(" + text(b"batch_label") + text(b"a batch") + text(b"labels")
-        + b"]q\x05(" + numbers + b"e" + text(b"data") + array + text(b"filenames")
-        + b"](" + names + b"eu."
-    )  # fmt: skip
 
 
 def tar_bytes(files: dict[str, bytes], mode: str = "w") -> bytes:
@@ -106,7 +83,8 @@ def make_world(folder: Path) -> World:
 
 def batch(arrays: dict[str, np.ndarray], split: str, part: slice) -> bytes:
     planes = arrays[f"x_{split}"][part].transpose(0, 3, 1, 2).reshape(-1, 3072)
-    return cifar_bytes(planes, arrays[f"y_{split}"][part].tolist())
+    labels = arrays[f"y_{split}"][part].tolist()
+    return pickle.dumps({b"data": planes, b"labels": labels}, protocol=2)
 
 
 def catalogue_text(world: World) -> str:

@@ -17,18 +17,18 @@ class QuietServer(ThreadingHTTPServer):
 
 
 class Mirror:
-    """A server of `files` (path → bytes) that records every request as (path, Range)."""
+    """A server of `files` (path → bytes) that records the path of every request."""
 
     def __init__(self, files: dict[str, bytes], manner: Manner | None = None) -> None:
         self.files = files
         self.manner = manner or good
-        self.requests: list[tuple[str, str | None]] = []
+        self.requests: list[str] = []
         mirror = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 path = self.path.lstrip("/")
-                mirror.requests.append((path, self.headers["Range"]))
+                mirror.requests.append(path)
                 if path not in mirror.files:
                     self.send_error(404)
                     return
@@ -46,37 +46,22 @@ class Mirror:
         self.server.server_close()
 
 
-def head(request: BaseHTTPRequestHandler, length: int, start: int = 0, total: int = 0) -> None:
-    request.send_response(206 if start else 200)
-    if start:
-        request.send_header("Content-Range", f"bytes {start}-{total - 1}/{total}")
+def head(request: BaseHTTPRequestHandler, length: int) -> None:
+    request.send_response(200)
     request.send_header("Content-Length", str(length))
     request.end_headers()
 
 
 def good(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
-    asked = request.headers["Range"]
-    start = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
-    head(request, len(data) - start, start, len(data))
-    request.wfile.write(data[start:])
-
-
-def without_range(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
     head(request, len(data))
     request.wfile.write(data)
 
 
-def cut_first(then: Manner) -> Manner:
+def cut_first(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
     """Break off in the middle of the first answer for each file."""
-
-    def manner(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
-        if [seen for seen, _ in mirror.requests].count(path) > 1:
-            then(mirror, request, path, data)
-            return
-        head(request, len(data))
-        request.wfile.write(data[: len(data) // 2])
-
-    return manner
+    first = mirror.requests.count(path) == 1
+    head(request, len(data))
+    request.wfile.write(data[: len(data) // 2] if first else data)
 
 
 def changed(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
@@ -94,17 +79,6 @@ def stalls(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: byt
     request.wfile.write(data[: len(data) // 2])
     request.wfile.flush()
     time.sleep(30)
-
-
-def trickles(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
-    head(request, len(data))
-    for i in range(len(data)):
-        request.wfile.write(data[i : i + 1])
-        time.sleep(0.02)
-
-
-def busy(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
-    request.send_error(503)
 
 
 def forbidden(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lessons.toolkit import data
-from lessons.toolkit.data import catalogue, places
+from lessons.toolkit.data import catalogue, files
 
 GIVEN = os.environ.get("COURSE_DATA")
 FIRST_LABELS = {"mnist": [5, 0, 4, 1, 9], "cifar10": [6, 9, 9, 4, 1]}
@@ -25,8 +25,7 @@ def name(request, world, tmp_path, monkeypatch) -> str:
         with monkeypatch.context() as real:
             real.delenv("COURSE_CATALOGUE")
             entry = catalogue.entry(request.param)
-            where = [places.DataFolder("COURSE_DATA", Path(GIVEN))]
-            have_it = len(places.find(entry, where)) == len(entry.files)
+            have_it = len(files.find(entry, [Path(GIVEN)])) == len(entry.files)
         if have_it:
             monkeypatch.delenv("COURSE_CATALOGUE")
             monkeypatch.setenv("COURSE_DATA", GIVEN)

@@ -138,13 +138,13 @@ def test_it_can_be_asked_for(world, tmp_path, monkeypatch):
 
 def test_it_can_be_forbidden(world, tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "nothing"))
-    with pytest.raises(data.DataError, match="a stand-in is forbidden") as error:
+    with pytest.raises(data.DataError, match="stand-in for MNIST is forbidden") as error:
         data.load("mnist", stand_in=False)
-    assert f"{tmp_path}/nothing (COURSE_DATA: no such folder)" in str(error.value)
+    assert f"{tmp_path}/nothing (no such folder)" in str(error.value)
     monkeypatch.setenv("COURSE_DATA_STRICT", "1")
     with pytest.raises(data.DataError, match=r"`lessons data fetch mnist` where there is internet"):
         data.load("mnist")
-    with pytest.raises(data.DataError, match="both requested and forbidden"):
+    with pytest.raises(data.DataError, match=r"forbidden.*It was requested"):
         data.load("mnist", stand_in=True)
 
 
@@ -152,5 +152,5 @@ def test_broken_files_are_not_hidden_behind_it(world, tmp_path, monkeypatch):
     here = world.lay_out(tmp_path / "here")
     (here / "mnist" / "t10k-labels-idx1-ubyte.gz").write_bytes(b"")
     monkeypatch.setenv("COURSE_DATA", str(here))
-    with pytest.raises(data.DataError, match=r"t10k-labels-idx1-ubyte\.gz is empty"):
+    with pytest.raises(data.DataError, match=r"t10k-labels-idx1-ubyte\.gz differs"):
         data.load("mnist")
