@@ -1,7 +1,7 @@
 """`autograder read`: show what output files contain, for people or as JSON."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from autograder.json_lists import print_json, with_json
 from autograder.measuring import measure, size_table, study_table
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
-from autograder.reading.why import Reason, reasons, texts
 from autograder.records import Run
 from autograder.safe_text import LONGEST, printable, shortened
 from autograder.settings.rubric import load_formats
@@ -20,7 +19,6 @@ from autograder.submissions.output_names import with_error_outputs
 from autograder.submissions.regular_files import why as reason_of
 from autograder.wording import counted
 
-LONGEST_TEXT = 90  # characters of a quoted line
 MOST_SIZES = 200  # per file; more is unlikely, and the table is repeated with each of its runs
 SHOWN = (
     "job_id",
@@ -48,8 +46,7 @@ SHOWN = (
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Also use the `formats:` section of this file, such as a rubric.",
 )
-@click.option("--why", is_flag=True, help="Show the line and the rule behind each fact.")
-def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None, why: bool) -> None:
+def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None) -> None:
     """Print what output files of jobs contain: every run with its outcome, times and accuracies.
 
     A job's error output in the same folder is read with its output.
@@ -59,9 +56,7 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None, w
     runs = read_files(with_error_outputs(files), load_formats(formats) if formats else [])
     summaries = [summary(run) for run in runs]
     jobs = grouped((run.files, run) for run in runs)
-    if why:
-        show("\n".join(why_lines(runs)))
-    elif as_json:
+    if as_json:
         tables = {files: scaling_tables(job) or None for files, job in jobs.items()}
         pairs = zip(summaries, runs, strict=True)
         print_json([facts | {"scaling": tables[run.files]} for facts, run in pairs])
@@ -97,26 +92,6 @@ def check(path: Path) -> None:
 
 def show(text: str) -> None:
     click.echo("\n".join(printable(line, LONGEST) for line in text.split("\n")))
-
-
-def why_lines(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield the lines that `--why` prints."""
-    for number, run in enumerate(runs):
-        if number:
-            yield ""
-        yield ", ".join(run.files)
-        facts = reasons(run)
-        text_of = texts(run.files, [reason.where for reason in facts if reason.where is not None])
-        for reason in facts:
-            yield from lines_of(reason, text_of.get(reason.where, "") if reason.where else "")
-
-
-def lines_of(reason: Reason, text: str) -> Iterator[str]:
-    name = reason.fact.replace("_", " ")
-    yield f"  {name}: {'not read' if reason.value is None else shown(reason.value)}"
-    if reason.where is not None:
-        yield f"      {reason.where}: {printable(text, LONGEST_TEXT)}"
-    yield f"      {reason.rule}"
 
 
 def describe(run: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ one, because most lines are of no interest to any reader.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -58,16 +58,6 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
         rest, cut = chunk[end:], 0
     if rest:
         yield Block(rest, start, cut, half=True)
-
-
-def numbered(stream: BinaryIO, numbers: Collection[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of the stream with these numbers."""
-    number = 0
-    for block in blocks(stream):
-        for raw in block.data.split(b"\n")[: None if block.half else -1]:
-            number += 1
-            if number in numbers:
-                yield number, raw
 
 
 def clean(line: bytes) -> str:

@@ -70,7 +70,7 @@ RECOGNISED = {
 
 
 @pytest.mark.parametrize("text", RECOGNISED)
-@pytest.mark.parametrize("how", ["--json", "--why", None])
+@pytest.mark.parametrize("how", ["--json", None])
 def test_exit_code_tells_whether_anything_was_recognised(text, how, tmp_path):
     (tmp_path / "4gpu_4711.out").write_text(text)
     result = command(tmp_path / "4gpu_4711.out", *filter(None, [how]))
@@ -190,6 +190,6 @@ def test_an_own_format_is_read_by_its_templates(tmp_path):
     assert missing.exit_code == 2
     assert "none.yaml:1: " in missing.output
     assert "docs/formats-read.md" in missing.output
-    too_long = command("--why", tmp_path / ("x" * 300))
+    too_long = command(tmp_path / ("x" * 300))
     assert too_long.exit_code == 2
     assert "File name too long" in too_long.stderr
