@@ -5,7 +5,6 @@ Each subcommand is defined in the module that does its work, and imported only w
 
 import click
 
-from autograder.errors import SettingsError
 from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -17,10 +16,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "accounting": (
         "cluster.jobs.queue:accounting_command",
         "Show the scheduler's records of jobs (sacct).",
-    ),
-    "scale": (
-        "cluster.jobs.scale:scale_command",
-        "Run a job on several numbers of ranks, as a table.",
     ),
     "rerun": ("cluster.rerun.command:rerun_command", "Run submitted programs again (instructor)."),
     "use": ("cluster.sites.use:use_command", "Choose the computer that jobs run on."),
@@ -46,14 +41,3 @@ COMMANDS: dict[str, tuple[str, str]] = {
 @click.version_option(package_name="dl-on-supercomputers")
 def main() -> None:
     """Choose a computer, submit jobs to it, and follow them."""
-
-
-@main.command(
-    "foretell",
-    hidden=True,
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True},
-)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def foretell_command(arguments: tuple[str, ...]) -> None:
-    raise SettingsError("`cluster foretell` is now `autograder foretell TABLE.csv`.")

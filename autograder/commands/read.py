@@ -1,15 +1,17 @@
 """`autograder read`: show what output files contain, for people or as JSON."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from autograder.codes import Outcome
 from autograder.grouping import grouped
 from autograder.json_lists import print_json, with_json
-from autograder.measuring import measure, size_table, study_table
+from autograder.measuring import interval, study_table
+from autograder.measuring.study_table import Row
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
 from autograder.records import Run
@@ -19,7 +21,7 @@ from autograder.submissions.output_names import with_error_outputs
 from autograder.submissions.regular_files import why as reason_of
 from autograder.wording import counted
 
-MOST_SIZES = 200  # per file; more is unlikely, and the table is repeated with each of its runs
+MOST_SIZES = 200  # more are unlikely, and the table is repeated with each of its runs
 SHOWN = (
     "job_id",
     "workers",
@@ -55,14 +57,14 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None) -
         check(path)
     runs = read_files(with_error_outputs(files), load_formats(formats) if formats else [])
     summaries = [summary(run) for run in runs]
-    jobs = grouped((run.files, run) for run in runs)
+    studies = grouped((study_of(run), run) for run in runs)
     if as_json:
-        tables = {files: scaling_tables(job) or None for files, job in jobs.items()}
+        tables = {study: plain_tables(same) or None for study, same in studies.items()}
         pairs = zip(summaries, runs, strict=True)
-        print_json([facts | {"scaling": tables[run.files]} for facts, run in pairs])
+        print_json([facts | {"scaling": tables[study_of(run)]} for facts, run in pairs])
     else:
-        sizes = filter(None, map(scaling_text, jobs.values()))
-        show("\n\n".join([*map(describe, summaries), *sizes]))
+        tables_of = (table for same in studies.values() for table in text_tables(same))
+        show("\n\n".join([*map(describe, summaries), *tables_of]))
     if not any(map(is_recognised, summaries)):
         others = f" and {counted(len(files) - 1, 'other file')}" if len(files) > 1 else ""
         click.echo(
@@ -114,36 +116,36 @@ def shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else "?" if value is None else str(value)
 
 
-# --- runs on several sizes, as `cluster scale` writes them ----------------------------------------
+# --- runs on several sizes ------------------------------------------------------------------------
 
 
-def scaling_tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return a table for each kind of scaling that a scaling study in a single launch measured.
+def study_of(run: Run) -> Hashable:
+    """Return what runs of one study share: the program of their records, or their files."""
+    program = run.header.lesson, run.header.source
+    return program if any(program) else run.files
 
-    If there is no study, return one table of the runs whose size is known.
+
+def tables(runs: Sequence[Run]) -> Iterator[tuple[str | None, list[Row]]]:
+    """Yield a table for each kind of scaling.
+
+    The sizes are those of a study within one launch, or else those of the runs.
     """
-    studies = [
-        {"kind": kind, "of": "s a pass", "rows": [row.values for row in rows], "left_out": []}
-        for kind, rows in study_table.by_kind(runs)
-        if rows
-    ]
-    if studies or not (sizes := comparable(runs)):
-        return studies
-    kinds = {run.header.scaling for run in runs} - {None, "serial"}
-    kind = kinds.pop() if len(kinds) == 1 else None  # the records name none, or several
-    return [{"kind": kind, **size_table.plain(sizes)}]
+    studies = [(kind, rows) for kind, rows in study_table.by_kind(runs) if rows]
+    yield from studies
+    done = [run for run in runs if run.outcome == Outcome.COMPLETED]
+    kinds = sorted({kind for run in done if (kind := study_table.scaling_of(run))})
+    for kind in () if studies else kinds or [None]:
+        same = [run for run in done if study_table.scaling_of(run) in (kind, None)]
+        rows = interval.measured_or_none(study_table.rows, same) or []
+        if 2 <= len(rows) <= MOST_SIZES:
+            yield kind, rows
 
 
-def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
-    """Return the runs by size if there are at least two sizes. Ignore runs of unknown size."""
-    sized = [run for run in runs if measure.workers(run)]
-    if not 2 <= len({measure.workers(run) for run in sized}) <= MOST_SIZES:
-        return None
-    sizes = size_table.comparable(sized)
-    return sizes if len(sizes.by_size) > 1 else None
+def plain_tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    return [{"kind": kind, "rows": [row.values for row in rows]} for kind, rows in tables(runs)]
 
 
-def scaling_text(runs: Sequence[Run]) -> str:
-    """Return a job's table as text, or no text if all runs have the same number of workers."""
-    sizes = comparable(runs)
-    return f"{', '.join(runs[0].files)}\n{size_table.text(sizes)}" if sizes else ""
+def text_tables(runs: Sequence[Run]) -> Iterator[str]:
+    for kind, rows in tables(runs):
+        cells = [study_table.HEAD, *(row.cells for row in rows)]
+        yield "\n".join([f"{kind} scaling" if kind else "sizes", *map(study_table.line, cells)])

@@ -1,4 +1,4 @@
-"""Build the table of a scaling study, for reports, `cluster scale` and grading.
+"""Build the table of a scaling study, for reports, `autograder read` and grading.
 
 A size is a number of workers. The value at a size is the median over its runs, and its interval is
 their range. Only runs with the same work and hardware as those on the fewest workers are compared.
@@ -8,7 +8,6 @@ the machine affects all of them equally.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from autograder.codes import Outcome, ReasonCode
 from autograder.measuring import interval, measure, study_points
@@ -22,7 +21,7 @@ SIGNIFICANT = 4  # significant digits of seconds
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The row of one size: its runs, its seconds (or rate), and the ratio to the fewest ranks."""
+    """The row of one size: its runs, its seconds, and the ratio to the fewest ranks."""
 
     ranks: int
     runs: int
@@ -82,36 +81,23 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 
 
 def rows(runs: Sequence[Run]) -> list[Row]:
-    """Return a row for each size whose runs did the same work, or raise NotMeasured."""
+    """Return a row for each size whose runs did the same work, or raise NotMeasured.
+
+    Speedups are relative to the fewest workers. For weak scaling, they compare work per second.
+    """
     sized = by_size(runs)
     times = {
         count: interval.each_measured(study_points.pass_time, same) for count, same in sized.items()
     }
     weak = "weak" in {scaling_of(run) for run in runs}
-    return rows_of(times, weak, gains=gains_in_rounds(sized))
-
-
-def rows_of(
-    values: Mapping[int, Sequence[Measure]],
-    weak: bool,
-    rates: bool = False,
-    gains: Mapping[int, Measure] = MappingProxyType({}),
-) -> list[Row]:
-    """Return a row for each size, with the median over its repeats.
-
-    The values are times or rates. Speedups are relative to the fewest workers; for weak scaling,
-    they compare work per second. `gains` has the speedups that were measured within rounds.
-    """
-    few = min(values)
+    gains, few = gains_in_rounds(sized), min(times)
     table: list[Row] = []
-    for count, repeats in sorted(values.items()):
+    for count, repeats in sorted(times.items()):
         here = interval.middle(repeats, f"median of {len(repeats)} runs")
-        base = table[0].seconds if table else here
-        above, below = (here, base) if rates else (base, here)
-        gain = gains.get(count) or interval.ratio(above, below)
+        gain = gains.get(count) or interval.ratio(table[0].seconds if table else here, here)
         if not table:
             gain = interval.exact(1, where=here.where)
-        if weak and not rates:
+        if weak:
             gain = interval.scaled(gain, count / few)
         table.append(Row(count, len(repeats), here, gain, interval.scaled(gain, few / count)))
     return table

@@ -31,7 +31,7 @@ SITE_MAX_TIME=02:00:00
 SITE_MAX_NODES=
 
 # The most jobs that a user may have at a time, including waiting ones; empty if the limit is high.
-# `cluster scale` then submits the next job when another has ended.
+# `submit_sizes` in a notebook then submits the next job when another has ended.
 SITE_MAX_JOBS=
 
 # Do compute nodes reach the internet? yes or no. With no, fetch data first: lessons data fetch.

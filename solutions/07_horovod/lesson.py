@@ -345,11 +345,11 @@ for name, run in broken.items():
 # of 0.0003 per rank, and in the first epoch Horovod's `LearningRateWarmupCallback` (with `momentum_correction=False`)
 # raises it from that of one rank to that of all (lesson 09). Batch normalisation is not averaged: each rank keeps running means of its own images, and
 # rank 0's are tested. N ranks make 1/N of the steps, so each step changes these means as much as N steps would on one
-# rank. One command submits a job for every size:
+# rank. Submit a job for every size, such as 8 ranks on nodes with four GPUs:
 #
-#     cluster scale --ranks 1,2,4,8 job_nodes.sbatch
+#     cluster submit --nodes=2 --ntasks=8 --ntasks-per-node=4 job_nodes.sbatch
 #
-# With four GPUs per node, it asks for 8 ranks with `--nodes=2 --ntasks=8 --ntasks-per-node=4`.
+# Then `autograder read 07_nodes_*.out` compares them.
 #
 # What does it cost to leave the node? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each sends 2 · 7/8
 # · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, and through 300 GB/s of NVLink it takes 0.6 ms

@@ -124,7 +124,7 @@ def test_several_sizes_in_one_file_are_compared(tmp_path):
     assert [run["workers"] for run in three] == [1, 2, 4]
     (table,) = three[0]["scaling"]
     assert three[0]["scaling"] == three[1]["scaling"] == three[2]["scaling"]
-    assert (table["kind"], table["of"], table["left_out"]) == (None, "s per epoch", [])
+    assert table["kind"] is None
     one, two, four = table["rows"]
     assert (one["ranks"], one["runs"], one["seconds"], one["speedup"]) == (1, 1, 14, 1)
     assert (two["from"], two["to"]) == (7.5, 8.5)
@@ -139,13 +139,29 @@ def test_several_sizes_in_one_file_are_compared(tmp_path):
     assert "speedup" not in command(tmp_path / "b.out").output
 
 
+def ranks_of(*records: dict, folder) -> list[list[tuple[int, float]]]:
+    """Return the ranks and speedups of each table that is made of these records, a job each."""
+    files = []
+    for number, record in enumerate(records):
+        files.append(folder / f"job_{number}.out")
+        files[-1].write_text("\n".join(make_record(run=f"{number}f0c2a91", **record)))
+    tables = json.loads(command(*files, "--json").output)[0]["scaling"] or []
+    return [[(row["ranks"], row["speedup"]) for row in table["rows"]] for table in tables]
+
+
+def test_jobs_of_one_program_on_several_sizes_are_compared(tmp_path):
+    one, two = {"size": 1, "seconds": (9, 8, 8)}, {"size": 2, "seconds": (9, 4, 4)}
+    assert ranks_of(one, two, folder=tmp_path) == [[(1, 1), (2, pytest.approx(2, rel=1e-3))]]
+    assert ranks_of(one, two | {"source": "torch"}, folder=tmp_path) == []
+    assert ranks_of(one, two | {"precision": "float16"}, folder=tmp_path) == []
+
+
 def test_a_run_that_did_not_end_well_is_not_compared(tmp_path):
     text = three_sizes(14, 8, 5).rsplit("Epoch 3/3", 1)[0]
     (tmp_path / "a.out").write_text(text)
     *_, last = json.loads(command(tmp_path / "a.out", "--json").output)
     (table,) = last["scaling"]
     assert [row["ranks"] for row in table["rows"]] == [1, 2]
-    assert table["left_out"] == [f"{tmp_path / 'a.out'}: the run ended as incomplete"]
 
 
 def test_a_study_in_one_launch_has_a_table_for_its_kind(tmp_path):
@@ -156,6 +172,7 @@ def test_a_study_in_one_launch_has_a_table_for_its_kind(tmp_path):
     assert table["kind"] == "strong"
     assert [(row["ranks"], row["runs"]) for row in table["rows"]] == [(1, 3), (2, 3)]
     assert table["rows"][1]["speedup"] == pytest.approx(8.2 / 4.9)
+    assert "strong scaling\n" in command(tmp_path / "12_study_1.out").output
 
 
 def test_command_says_what_is_wrong_with_its_files(tmp_path):
