@@ -11,7 +11,6 @@ HELP = {
     "grade": "Grade a class of submissions.",
     "check-mine": "Grade your own folder before you submit it.",
     "feedback": "Pack the students' pages for Moodle or Canvas.",
-    "foretell": "Predict results for sizes larger than those in a scaling table.",
     "rubric": "Check rubrics, or extract a part of one.",
     "calibrate": "Measure reference runs of a site.",
 }

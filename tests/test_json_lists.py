@@ -19,8 +19,7 @@ LISTS = {
     "lessons check": (["01"], {"exercise", "result", "what"}),
     "lessons data status": ([], {"data set", "file", "bytes", "state", "where"}),
 }
-# These print an answer, or one object per line as findings arrive.
-OTHER_FORMS = {"autograder foretell", "cluster doctor"}
+OTHER_FORMS = {"cluster doctor"}  # it prints one object per line as findings arrive
 
 
 def test_every_command_with_the_option_is_here():

@@ -126,19 +126,24 @@ def study_of(run: Run) -> Hashable:
 
 
 def tables(runs: Sequence[Run]) -> Iterator[tuple[str | None, list[Row]]]:
-    """Yield a table for each kind of scaling.
-
-    The sizes are those of a study within one launch, or else those of the runs.
-    """
+    """Yield a table for each kind of scaling: of a study within one launch, or of the runs."""
     studies = [(kind, rows) for kind, rows in study_table.by_kind(runs) if rows]
-    yield from studies
-    done = [run for run in runs if run.outcome == Outcome.COMPLETED]
-    kinds = sorted({kind for run in done if (kind := study_table.scaling_of(run))})
-    for kind in () if studies else kinds or [None]:
-        same = [run for run in done if study_table.scaling_of(run) in (kind, None)]
+    if studies:
+        yield from studies
+        return
+    over = [run for run in runs if is_over(run)]
+    kinds = sorted({kind for run in over if (kind := study_table.scaling_of(run))})
+    for kind in kinds or (None,):
+        same = [run for run in over if study_table.scaling_of(run) in (kind, None)]
         rows = interval.measured_or_none(study_table.rows, same) or []
         if 2 <= len(rows) <= MOST_SIZES:
             yield kind, rows
+
+
+def is_over(run: Run) -> bool:
+    """Return whether the run finished, or at least no line shows that epochs are missing."""
+    counts = run.outcome == Outcome.UNKNOWN and len(run.epochs) > 1
+    return counts or run.outcome == Outcome.COMPLETED
 
 
 def plain_tables(runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -1,14 +1,12 @@
-"""Fit the scaling laws that textbooks use, and report what contradicts them.
+"""Fit the scaling laws that textbooks use.
 
 A point is a number of workers and their speedup over one. The fits are least squares. Amdahl's f
 and Gustafson's s are sums of the measured values with fixed weights, so their intervals follow from
-the ends of the values' intervals. To predict a size beyond the data, use `laws.foretell`.
+the ends of the values' intervals.
 """
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 
 from autograder.measuring.interval import Measure, NotMeasured, computed, exact, measured_or_none
@@ -153,60 +151,3 @@ def textbook(
 
     curves = {law.name: measured_or_none(fitted, law) for law in LAWS}
     return {name: curve for name, curve in curves.items() if curve}
-
-
-# --- contradictions -----------------------------------------------------------------------------
-
-
-class Objection(StrEnum):
-    """Facts that contradict a law."""
-
-    FRACTION_FALLS = "fraction falls"  # contradicts Amdahl's law
-    FRACTION_RISES = "fraction rises"  # contradicts Amdahl's law
-    KAPPA_BELOW_ZERO = "kappa below zero"  # contradicts the USL
-    SUPERLINEAR = "superlinear"  # contradicts all of them
-
-
-CLEARLY = 0.02  # fraction of a point's value; smaller differences are noise
-
-
-def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objection, str]:
-    """Return a sentence for each way in which speedups over the smallest size contradict a law."""
-    first = min(sizes)
-    order = sorted((size / first, speedup) for size, speedup in zip(sizes, speedups, strict=True))
-    fractions = [(1 / s - 1 / p) / (1 - 1 / p) for p, s in order if p > 1]
-    sentences = {}
-    if rises([-fraction for fraction in fractions]):
-        sentences[Objection.FRACTION_FALLS] = (
-            f"Karp–Flatt's fraction falls from {fractions[0]:.3g} to {fractions[-1]:.3g}: "
-            "a serial part of fixed work, as Amdahl has it, does not describe these data."
-        )
-    if rises(fractions):
-        sentences[Objection.FRACTION_RISES] = (
-            f"Karp–Flatt's fraction rises from {fractions[0]:.3g} to {fractions[-1]:.3g}: "
-            "there is overhead that grows with the size, which Amdahl's law does not have."
-        )
-    _, kappa = measured_or_none(free_usl, [(p, exact(s)) for p, s in order]) or (0.0, 0.0)
-    if kappa < -1e-9:
-        sentences[Objection.KAPPA_BELOW_ZERO] = (
-            f"A free fit of USL has κ = {kappa:.2g}, below zero, which means nothing: "
-            "there is no sign of a peak, and κ is kept at 0."
-        )
-    if any(s > (1 + CLEARLY) * p for p, s in order):
-        sentences[Objection.SUPERLINEAR] = (
-            "At least one size is superlinear, which no law here explains. The reason may be a "
-            "larger cache, a different local batch or noise at the smallest size."
-        )
-    return sentences
-
-
-def rises(values: Sequence[float]) -> bool:
-    """Return whether the values never decrease and the last exceeds the first by over a fifth.
-
-    Two values are not enough.
-    """
-    return (
-        len(values) >= 3
-        and abs(values[-1] - values[0]) > 0.2 * abs(values[0])
-        and all(a <= b for a, b in itertools.pairwise(values))
-    )

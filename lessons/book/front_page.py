@@ -15,7 +15,7 @@ GROUPS = {
         *("install", "install-cluster", "ondemand"),
         *("teaching", "teaching-notes", "private-course", "term"),
         *("rerun", "writing-a-lesson"),
-        *("sites", "horovod", "box", "foretell"),
+        *("sites", "horovod", "box"),
     ),
     "Reference": (
         *("README", "glossary"),
@@ -23,10 +23,7 @@ GROUPS = {
         *("jobs", "supported-sites", "doctor"),
         *("support", "privacy"),
     ),
-    "Explanation": (
-        *("evidence", "rerun-limits", "foretell-method"),
-        "architecture",
-    ),
+    "Explanation": (*("evidence", "rerun-limits", "architecture"),),
 }
 SHORT = {"for-students": "A student's first hour"}  # its own title is the course's
 

@@ -5,7 +5,6 @@ function returns a Figure, which a notebook shows and `figure.savefig("name.png"
 """
 
 from lessons.toolkit.plots.faults import faults
-from lessons.toolkit.plots.foretold import foretold
 from lessons.toolkit.plots.job import node_grid
 from lessons.toolkit.plots.many_ranks.exchange import (
     allreduce_by_ranks,
@@ -68,7 +67,6 @@ __all__ = [
     "epoch_bars",
     "faults",
     "fitted_curves",
-    "foretold",
     "four_curves",
     "images",
     "input_overlap",

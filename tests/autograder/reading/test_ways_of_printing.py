@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.commands.read import scaling_tables
+from autograder.commands.read import plain_tables
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.measure import epochs
 from autograder.reading.files import read_bytes
@@ -229,7 +229,7 @@ def test_sizes_are_compared_by_their_epochs_where_nothing_says_how_many():
         f"Num_replicas: {size}\n" + each(f"Epoch N loss: 0.N time: {100 / size}s")
         for size in (1, 2, 4)
     )
-    (table,) = scaling_tables(read(text))
+    (table,) = plain_tables(read(text))
     assert [row["ranks"] for row in table["rows"]] == [1, 2, 4]
     assert [row["speedup"] for row in table["rows"]] == [1, 2, 4]
 
