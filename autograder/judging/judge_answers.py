@@ -13,8 +13,7 @@ from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
-from autograder.submissions import foretold
-from autograder.submissions.answer_values import as_word, readings
+from autograder.submissions.answer_values import as_interval, as_word, readings
 from autograder.submissions.answers import WrittenAnswer, speaking_of
 from autograder.submissions.kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
@@ -23,14 +22,13 @@ from autograder.wording import with_unit
 EXAMPLE = "12.5"  # an example number, which is not the answer to any question
 ALIKE = 0.8  # names at least this similar are misspelt: predict_gpu and predict_steps have 0.75
 KEPT = "the expected answer is kept elsewhere"
-SEAL_IT = "write it with foretelling.write(…) before the true value is shown, and do not edit it"
 
 
 def expected_kind(question: Question, text: str) -> str:
     """Return the expected kind of answer if the text is of another kind, else an empty string."""
     if question.kind == "number" and not readings(text, question.unit):
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
-    if question.kind == "interval" and foretold.read("", text) is None:
+    if question.kind == "interval" and as_interval(text) is None:
         return "two numbers above 0, the smaller one first, like 2400 to 2900"
     choices = [as_word(choice) for choice in question.choices]
     if question.kind == "word" and choices and as_word(text) not in choices:
@@ -90,20 +88,18 @@ def _judged(part: Part, question: Question, right: bool) -> Part:
 def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: Part) -> Part:
     """Judge an interval: it must contain the true value and must not be too wide."""
     key = part.name
-    interval = foretold.read(key, answer.text)
-    assert interval is not None  # otherwise it is of another kind
+    ends = as_interval(answer.text)
+    assert ends is not None  # otherwise it is of another kind
+    low, high = ends
     widest = question.widest or 1.0
     expected = f"{key}: contains the true value, upper end at most {widest:g} times the lower end"
-    found = f"{key}: {interval.low:g} to {interval.high:g}"
-    if not interval.sealed:
-        found += ", which differs from what the course's function writes"
-        return replace(part, expected=expected, found=found, try_=SEAL_IT)
-    wide = interval.width > widest * (1 + 1e-9)
+    found = f"{key}: {low:g} to {high:g}"
+    wide = high / low > widest * (1 + 1e-9)
     if wide:
-        found += f", the upper end is {interval.width:.3g} times the lower end"
-    contains = interval.low <= truth <= interval.high
+        found += f", the upper end is {high / low:.3g} times the lower end"
+    contains = low <= truth <= high
     if not contains:
-        found += f", and the true value is {'below' if truth < interval.low else 'above'} it"
+        found += f", and the true value is {'below' if truth < low else 'above'} it"
     part = replace(part, expected=expected, found=found)
     return _judged(part, question, contains and not wide)
 

@@ -43,6 +43,12 @@ def as_number(text: str) -> float | None:
     return next(iter(readings(text)), None)
 
 
+def as_interval(text: str) -> tuple[float, float] | None:
+    """Return the ends of an interval such as `2400 to 2900`, or None if it has no such form."""
+    low, _, high = (as_number(part) for part in text.partition(" to "))
+    return (low, high) if low is not None and high is not None and 0 < low <= high else None
+
+
 def readings(text: str, unit: str = "") -> tuple[float, ...]:
     """Return the possible values of the number in an answer, or nothing if there is no number.
 

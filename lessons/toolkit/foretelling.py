@@ -1,33 +1,16 @@
 """Predict the value at the largest size of a published table, before you see it.
 
-    foretelling.table("k80_resnet152")             # the sizes that you may fit, and the question
-    foretelling.write("k80_resnet152", 900, 1200)  # your interval, into answers.txt
-    foretelling.reveal("k80_resnet152")            # the truth; your interval is now final
+    foretelling.TABLES["k80_resnet152"]             # the sizes that you may fit, and the question
+    foretelling.reveal("k80_resnet152", 900, 1200)  # the true value, beside your interval
 
 The true values are published, so they are not secret. They are only encoded, so nobody who reads or
 searches this folder sees them before writing an interval. The instructor has the grader's copy.
-
-Each interval is dated and sealed when it is written. The interval becomes final once its true value
-has been shown. It is then saved in answers.txt and in a file in your home folder, so a new copy of
-the lesson starts with your first interval. You can cheat here, but you would learn nothing.
 """
 
 import base64
-import contextlib
-import io
 import json
 import zlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-
-from autograder.submissions import foretold
-from autograder.submissions.answers import read_answers
-from lessons.toolkit import answers
-
-ANSWERS = "answers.txt"
-SHOWN = Path(".dl-course") / "foretold.json"  # file in the home folder with the final intervals
-PREFIX = "foretold_"
 
 
 @dataclass(frozen=True)
@@ -57,7 +40,6 @@ class Table:
 
 
 TENSORFLOW = "TensorFlow's benchmarks of May 2017, docs_src/performance/benchmarks.md"
-# An interval may be as wide as the course's own envelope for that table, and a little wider.
 # tests/lessons/toolkit/test_foretelling.py checks that rules of thumb do not pass all of them, in
 # the middle of the widest interval or with the same edges everywhere.
 TABLES = {
@@ -98,91 +80,18 @@ PACKED = (
 )
 
 
-def table(name: str) -> Table:
-    if name not in TABLES:
-        raise KeyError(f"no table is called {name}; there are: {', '.join(TABLES)}")
-    return TABLES[name]
-
-
-def write(name: str, low: float, high: float) -> None:
-    """Write an interval, with the time.
-
-    The interval can be changed until the true value is shown.
-    """
-    table(name)
-    if not 0 < low <= high < 1e12:
+def reveal(name: str, low: float, high: float) -> None:
+    """Print the true value beside the interval. Raise ValueError if the interval is too wide."""
+    asked = TABLES[name]
+    if not 0 < low <= high:
         raise ValueError(f"{name}: an interval has two ends above 0, the smaller one first")
-    key, folder = PREFIX + name, shown()
-    if key in folder:
-        first = foretold.read(key, folder[key])
-        if first and (f"{first.low:g}", f"{first.high:g}") != (f"{low:.6g}", f"{high:.6g}"):
-            print(f"{name}: you have already seen the true value. Your earlier interval stays:")
-        note(key, folder[key])
-        return
-    before = noted(key)
-    said = foretold.read(key, before) if before else None
-    when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    text = foretold.written(key, float(low), float(high), when)
-    if said and said.sealed and text.partition(";")[0] == before.partition(";")[0]:
-        text = before  # the same interval: the day on which it was first written counts
-    note(key, text)
-
-
-def reveal(name: str) -> float:
-    """Print the true value if the student has written an interval, which then becomes final."""
-    asked, key = table(name), PREFIX + name
-    said = foretold.read(key, noted(key))
-    if said is None:
-        raise ValueError(f"{name}: first write down your interval with foretelling.write(…)")
-    width, too_wide = said.high / said.low, asked.too_wide(said.low, said.high)
-    if too_wide and key not in shown():
+    if asked.too_wide(low, high):
         raise ValueError(
-            f"{name}: high is {width:.3g} times low, and at most {asked.widest:g} times is "
-            "allowed. Narrow the interval before you see the true value, because then it is final"
+            f"{name}: high is {high / low:.3g} times low, and at most {asked.widest:g} times is "
+            "allowed. Narrow the interval before you see the true value"
         )
-    keep(key, noted(key))
     truth, remark = json.loads(zlib.decompress(base64.b85decode(PACKED)))[name]
-    held = said.low <= truth <= said.high
+    held = low <= truth <= high
     print(f"{asked.title}: {truth:,g} {asked.what} on {asked.asked:,}.")
-    print(
-        f"   You said {said.low:,g} to {said.high:,g}, which "
-        + ("contains it" if held else f"is too {'high' if truth < said.low else 'low'}")
-        + (f", and is too wide: {width:.2f} times" if too_wide else "")
-        + "."
-    )
-    print(f"   {remark}")
-    return float(truth)
-
-
-def note(key: str, text: str) -> None:
-    with contextlib.redirect_stdout(io.StringIO()):
-        answers.note(**{key: text})
-    print(f"{key} = {text.partition(';')[0]}, in answers.txt")
-
-
-def noted(key: str) -> str:
-    path = Path(ANSWERS)
-    found = read_answers(path, ANSWERS)[0].get(key) if path.exists() else None
-    return found.text if found else ""
-
-
-def shown() -> dict[str, str]:
-    """Return the intervals whose true value was shown, by key.
-
-    The result is empty if the home folder cannot be read.
-    """
-    try:
-        found = json.loads((Path.home() / SHOWN).read_text(encoding="utf-8"))
-        return {str(key): str(text) for key, text in found.items()}
-    except (OSError, ValueError, AttributeError, RuntimeError):
-        return {}
-
-
-def keep(key: str, text: str) -> None:
-    known = shown()
-    try:
-        path = Path.home() / SHOWN
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({key: text} | known, indent=1), encoding="utf-8")
-    except (OSError, RuntimeError):
-        print("Your home folder is not writable, so this interval is recorded only in answers.txt.")
+    verdict = "contains it" if held else f"is too {'high' if truth < low else 'low'}"
+    print(f"   Your interval, {low:,g} to {high:,g}, {verdict}.\n   {remark}")

@@ -32,7 +32,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.measuring import interval, laws, study_table
+from autograder.measuring import interval, scaling_laws, study_table
 from autograder.reading.files import read_files
 from cluster.jobs.notebook import on_nodes, submit_once, two_nodes
 from lessons.toolkit import answers, foretelling, plots, predictions, scaling_report
@@ -88,8 +88,7 @@ check.check_12_1(train)
 # %% [markdown]
 # ## Measure in rounds, in one job
 #
-# The obvious way is one job per size, and `cluster scale --ranks 1,2,4 --repeat 3 job.sbatch` submits these jobs. But
-# one job may run at noon and the next at midnight, beside other jobs. `study.py` starts all ranks once and measures
+# The obvious way is one job per size, in a loop over `cluster submit --ntasks=N job.sbatch`. But one job may run at noon and the next at midnight, beside other jobs. `study.py` starts all ranks once and measures
 # in **rounds**. In each round, first 1, then 2, then 4 … ranks train on their images once, while the others sleep.
 # Every second round runs in reverse order. Sizes are compared *within* a round, so other load on the machine affects
 # them equally.
@@ -247,7 +246,7 @@ if len(tables["epoch"]) > 2:  # two sizes fit any law
 for name, (sizes, S) in sets.items():
     fits |= {f"{name}_f": amdahl_f(sizes, S), f"{name}_s": gustafson_s(sizes, S)}
     fits[f"{name}_low_1024"], fits[f"{name}_high_1024"] = at(sizes, S, 1024)
-    curves[name] = {law: laws.textbook(sizes, S)[law] for law in ("Amdahl", "Gustafson", "USL")}
+    curves[name] = scaling_laws.textbook(sizes, S)
 fits["small_fixed_s"], fits["small_divided_s"] = fixed_and_divided(GPUS, SMALL_T)
 answers.note(**{name: float(value) for name, value in fits.items()})
 low, top = fits["small_low_1024"], fits["small_high_1024"]
@@ -302,20 +301,8 @@ for name, table in foretelling.TABLES.items():
 # 2.27 times as fast as 32, but the table has minutes to accuracy.) So take the laws' range and widen it to allow
 # for what you do not know.
 #
-# `autograder foretell TABLE.csv` fits eight laws, allows for what laws do not know, and always prints an interval.
-# Write one of the tables into a file, `table.csv`. Its second column is `samples_per_second` (also for tokens) or
-# `seconds`. The file begins like this:
-#
-#     workers,samples_per_second
-#     1,19.4
-#     8,146
-#
-# Then, in a terminal in its folder:
-#
-#     autograder foretell table.csv --at 64
-#
-# **Exercise 12.5.** For each table, write an interval, low and high, in the table's unit. You can change it until the
-# measured value is shown.
+# **Exercise 12.5.** For each table, write an interval, low and high, in the table's unit. Write all six before you
+# run the cell that shows the measured values: afterwards it is no prediction.
 
 # %% tags=["exercise"]
 intervals = {}
@@ -327,15 +314,15 @@ intervals["a100_minutes"] = 2.85, 4.2
 intervals["llm_tokens"] = 1160000, 1430000
 intervals["megascale"] = 5.95, 7.6
 ### END SOLUTION
-for name, (low, high) in intervals.items():
-    foretelling.write(name, low, high)
+ends = {f"foretold_{name}": f"{low:g} to {high:g}" for name, (low, high) in intervals.items()}
+answers.note(**ends)
 
 # %% tags=["check"]
 check.check_12_5(intervals)
 
 # %%
-for name in intervals:
-    foretelling.reveal(name)
+for name, (low, high) in intervals.items():
+    foretelling.reveal(name, low, high)
 
 # %% [markdown]
 # **What you should see.** The range of the three laws, printed above, contains only three of the six measured

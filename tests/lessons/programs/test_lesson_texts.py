@@ -222,7 +222,6 @@ MENTIONS = {
         "V100S",
         "time to accuracy",
         "ConsumedEnergy",
-        "autograder foretell",
         "Hoefler, R. Belli",
         "arXiv:0808.1431",
         "1802.09941",

@@ -30,6 +30,7 @@ NOT_HERE = {
     "exit": "gives an allocation back, and there is none",
     "launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out": FULL,
     "cluster submit --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
+    "cluster submit --nodes=2 --ntasks=8 --ntasks-per-node=4 job_nodes.sbatch": FULL,
 }
 # Slurm's own are typed on a Slurm: tests/cluster/box/test_box_typed.py.
 
@@ -42,7 +43,6 @@ REPEATS = {
     "grep -v MLLOG 02_keras_*.out": "page 00, with another file",
     "python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out": WHOLE,
     "cluster submit job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
-    "cluster scale --ranks 1,2,4,8 job_nodes.sbatch": "cluster/jobs/test_scale.py",
     "cluster submit job_keras3.sbatch": "test_lesson_07.py",
     "cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
     "LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400 --epochs 3 "
@@ -85,9 +85,9 @@ IN_A_SENTENCE = {
     "pip install horovod": "what not to type",
     "sbatch --array=0-7 job.sbatch": SLURM,
     "srun --overlap --jobid=… --pty bash": SLURM,
-    "cluster scale --ranks 1,2,4 --repeat 3 job.sbatch": "what the page does not do; docs/scale.md",
-    "autograder foretell TABLE.csv": "typed below, with a table",
     "python train_ways.py --ways padded --backend inductor": "half a minute per shape",
+    "autograder read 07_nodes_*.out": "the outputs of the jobs above",
+    "cluster submit --ntasks=N job.sbatch": "what the page does not do",
 }  # fmt: skip
 PROGRAMS = (
     "cluster|lessons|autograder|python|launch|sbatch|squeue|scancel|sacct|seff|salloc|srun|tail|"
@@ -101,11 +101,6 @@ SMALLER = [
     ("--replicas 2", "--replicas 2 --train-samples 640 --test-samples 200"),
     ("samples 6400", "samples 640"),
     ("samples 3200", "samples 640"),
-    (
-        "--ranks 1,2,4,8 job_nodes.sbatch",
-        "--ranks 1,2 job_nodes.sbatch --model cnn --size 32 --epochs 1 --train-samples 320 "
-        "--test-samples 64",
-    ),
 ]
 # What the page's own cells have submitted before a line is typed, and the line needs.
 SUBMITTED = {"--epochs 8 --resume": "cluster submit job.sbatch --train-samples 640"}
@@ -114,7 +109,6 @@ AFTERWARDS = {"cluster use juwels --account PROJECT": "cluster use laptop"}
 BEFORE = {
     "00": "echo printed > out.txt; touch err.txt",  # exercise 0.4
     "04": "folder=$PWD/packs_of_mine; mkdir $folder; echo 1 > $folder/pack_0000.bin",
-    "12": "printf 'workers,samples_per_second\\n1,19.4\\n8,146\\n16,288\\n' > table.csv",
 }
 
 
