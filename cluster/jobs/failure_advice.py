@@ -18,7 +18,7 @@ ADVICE = {
     " for more (--mem), or use fewer ranks per node or a smaller batch",
     r"CUDA out of memory|OOM when allocating": "the GPU's memory ran out: use a smaller"
     " batch; if the GPU is shared (nvidia-smi), use another one",
-    r"ranks were asked for, but MPI sees": "the launcher and this MPI do not match, see:"
+    r"ranks were asked for, but .* sees": "the launcher and this MPI do not match, see:"
     " cluster doctor",
     r"Lmod has detected|Unable to locate a modulefile|could not be loaded": "modules clash or no"
     " longer exist: module purge; module spider NAME; then correct load_software in the site file",

@@ -1,6 +1,6 @@
 # BioHPC, UT Southwestern. No account is needed, and one GPU per job is usual.
 SITE_NAME=biohpc
-SITE_TITLE="BioHPC, UT Southwestern: V100 and A100 nodes"
+SITE_TITLE="BioHPC, UT Southwestern: nodes with one A100"
 SITE_SCHEDULER=slurm
 SITE_LAUNCHER=srun
 SITE_ACCOUNT=none
@@ -10,15 +10,15 @@ SITE_SCRATCH=/project
 SITE_CONTAINER="singularity exec --nv"
 SITE_TESTED="no: written from user scripts"
 
-export SBATCH_PARTITION=${SBATCH_PARTITION:-GPUv100s}
+export SBATCH_PARTITION=${SBATCH_PARTITION:-GPUA100}
+case $SBATCH_PARTITION in
+    *v100*) SITE_GPU_CAPABILITY=7.0 ;;
+    *p100* | *p4 | *p40) SITE_GPU_CAPABILITY=6.0 ;;
+esac
 export SBATCH_GRES=${SBATCH_GRES:-gpu:1}
 
 load_software() {
     [ -z "${COURSE_IMAGE:-}" ] || module add singularity/3.5.3
-}
-
-launch_ranks() {
-    srun --ntasks="$1" --kill-on-bad-exit=1 "${@:2}"
 }
 
 source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

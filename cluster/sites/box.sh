@@ -4,6 +4,7 @@ SITE_NAME=box
 SITE_TITLE="A real Slurm on this machine, 4 virtual nodes"
 SITE_SCHEDULER=slurm
 SITE_LAUNCHER=srun
+SITE_SRUN_OPTIONS=--mpi=pmix
 SITE_ACCOUNT=none
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=16
@@ -27,10 +28,6 @@ export OMPI_MCA_mpi_yield_when_idle=1
 load_software() {
     declare -F module >/dev/null || source /etc/profile
     module load dl-course
-}
-
-launch_ranks() {
-    srun --mpi=pmix --ntasks="$1" --kill-on-bad-exit=1 "${@:2}"
 }
 
 source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

@@ -44,7 +44,7 @@ launch() {
             torchrun) with_torchrun "$ranks" "$@" || status=$? ;;
             horovodrun) with_horovodrun "$ranks" "$@" || status=$? ;;
             *)
-                ranks_are_one_world "$ranks" &&
+                ranks_are_one_world "$ranks" "$@" &&
                     launch_ranks "$ranks" "${container[@]}" "$@" || status=$?
                 ;;
         esac
@@ -59,16 +59,23 @@ launch() {
 # Where each framework has its own environment (docs/install-cluster.md), TensorFlow programs start in
 # theirs. All other programs, and all commands, use COURSE_ENVIRONMENT.
 own_environment() {
-    local word files imports='^ *(import|from) +(tensorflow|keras|tf_keras|horovod\.tensorflow)\b'
-    for word in ${COURSE_ENVIRONMENT_TENSORFLOW:+"$@"}; do
+    local word
+    [ -n "${COURSE_ENVIRONMENT_TENSORFLOW:-}" ] || return 0
+    if word=$(that_imports 'tensorflow|keras|tf_keras|horovod\.tensorflow' "$@"); then
+        export PATH=$COURSE_ENVIRONMENT_TENSORFLOW/bin:$PATH
+        echo "launch: $word imports TensorFlow: $COURSE_ENVIRONMENT_TENSORFLOW"
+    fi
+}
+
+# that_imports PACKAGES WORD …: print the first program among the words that imports one of them.
+that_imports() {
+    local word files
+    for word in "${@:2}"; do
         [[ $word == *.py ]] || continue
         mapfile -t files < <(with_modules_beside "$word")
-        if grep -qsE "$imports" "${files[@]}"; then
-            export PATH=$COURSE_ENVIRONMENT_TENSORFLOW/bin:$PATH
-            echo "launch: $word imports TensorFlow: $COURSE_ENVIRONMENT_TENSORFLOW"
-            return
-        fi
+        if grep -qsE "^ *(import|from) +($1)\b" "${files[@]}"; then echo "$word" && return; fi
     done
+    return 1
 }
 
 # Print a program and the modules in its folder that it imports, because they may import a framework.
@@ -115,23 +122,31 @@ container_words() {
 }
 
 # A launcher and an MPI that do not match start N independent programs, with exit code 0. Therefore
-# the ranks are counted before the program starts.
+# the ranks are counted before the program starts: by MPI if the program uses it, otherwise by the
+# launcher's variables.
 ranks_are_one_world() {
+    local counts="the launcher"
     [ "$1" -gt 1 ] || return 0
+    ! that_imports 'mpi4py|horovod' "${@:2}" >/dev/null || counts=MPI
     launch_ranks "$1" "${container[@]}" python -c '
 import sys
-asked = int(sys.argv[1])
+asked, counts = int(sys.argv[1]), sys.argv[2]
 try:
-    from mpi4py import MPI
+    if counts == "MPI":
+        from mpi4py import MPI
+        rank, found = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+    else:
+        from cluster.launchers import launched
+        rank, found = (me.rank, me.size) if (me := launched()) else (0, 1)
 except ImportError:
     sys.exit(0)  # nothing to count with; the run record still carries the number of ranks
-found = MPI.COMM_WORLD.size
 if found != asked:
-    sys.exit(f"launch: {asked} ranks were asked for, but MPI sees {found}: the launcher and this "
-             "MPI do not fit together (srun --mpi=list shows the plug-ins)")
-if MPI.COMM_WORLD.rank == 0:
-    print(f"launch: {found} ranks in one MPI world", flush=True)
-' "$1" || {
+    sys.exit(f"launch: {asked} ranks were asked for, but {counts} sees {found}: the launcher and "
+             "this MPI do not fit together (srun --mpi=list shows the plug-ins)")
+if rank == 0:
+    where = "in one MPI world" if counts == "MPI" else "as the launcher counts"
+    print(f"launch: {found} ranks {where}", flush=True)
+' "$1" "$counts" || {
         local status=$?
         echo "launch: the ranks could not be started together, so the program was not run" >&2
         return $status
@@ -155,17 +170,33 @@ host_slots() { # node01:2,node02:2
 
 with_torchrun() {
     local nodes=${SLURM_NNODES:-1} each=()
-    [ "$nodes" -gt 1 ] && each=(launch_nodes "$nodes")
+    [ "$nodes" = 1 ] || each=(launch_nodes "$nodes")
+    # torchrun compares the address with the node's name and gives that name to the ranks. Where the
+    # fast network has names of its own, no node would find itself.
+    [ "$nodes" = 1 ] || [ -z "${SITE_MASTER_SUFFIX:-}" ] || each+=(bash -c '
+        export PET_RDZV_CONF=is_host=$((SLURM_NODEID == 0)) PET_LOCAL_ADDR=$(hostname -s)$0
+        exec "$@"' "$SITE_MASTER_SUFFIX")
     "${each[@]}" "${container[@]}" torchrun --nnodes="$nodes" --nproc-per-node="$(($1 / nodes))" \
         --rdzv-backend=c10d --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" --rdzv-id="${SLURM_JOB_ID:-0}" \
         --no-python "${@:2}"
 }
 
-# launch_nodes N PROGRAM …: run the program once on each of the job's N nodes. A site without srun
-# defines its own.
-declare -F launch_nodes >/dev/null || launch_nodes() {
-    srun --ntasks-per-node=1 --ntasks="$1" --kill-on-bad-exit=1 "${@:2}"
-}
+# The two ways to start programs under Slurm. Other sites define their own.
+# launch_ranks N PROGRAM …: run N ranks of the program on the job's nodes.
+# launch_nodes N PROGRAM …: run the program once on each of the job's N nodes, which gets the cores
+# and GPUs of all ranks there.
+# --cpus-per-task: srun no longer inherits it. --kill-on-bad-exit: if one rank dies, the others end.
+if [ "$SITE_SCHEDULER" = slurm ]; then
+    declare -F launch_ranks >/dev/null || launch_ranks() {
+        # shellcheck disable=SC2086 # several words
+        srun ${SITE_SRUN_OPTIONS:-} --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
+            --kill-on-bad-exit=1 "${@:2}"
+    }
+    declare -F launch_nodes >/dev/null || launch_nodes() {
+        srun --ntasks-per-node=1 --ntasks="$1" --cpu-bind=none --gpu-bind=none --kill-on-bad-exit=1 \
+            --cpus-per-task="$((${SLURM_NTASKS:-$1} * ${SLURM_CPUS_PER_TASK:-1} / $1))" "${@:2}"
+    }
+fi
 
 # Print the path of the site's own program where the course's environment has one of the same name.
 sites_own() {
@@ -217,6 +248,17 @@ if [ -n "${SLURM_JOB_ID:-}" ]; then
         case $shell_options in *e*) set -e ;; esac
         case $shell_options in *u*) set -u ;; esac
     fi
+    # The Open MPI of the course's environment starts only through PMIx, often not Slurm's default.
+    if [ "$SITE_SCHEDULER" = slurm ] && [ -x "${COURSE_ENVIRONMENT:-}/bin/mpirun" ]; then
+        ! srun --mpi=list 2>&1 | grep -qw pmix || export SLURM_MPI_TYPE=${SLURM_MPI_TYPE:-pmix}
+    fi
+    # On an H100, TensorFlow 2.21 compiles its kernels at the first start, which takes minutes. They
+    # need more than the usual 1 GB, and often more than is left in a home.
+    cache=$SITE_SCRATCH/cuda-cache-$(id -un)
+    if mkdir -p "$cache" 2>/dev/null && [ -O "$cache" ]; then
+        export CUDA_CACHE_PATH=${CUDA_CACHE_PATH:-$cache}
+    fi
+    export CUDA_CACHE_MAXSIZE=${CUDA_CACHE_MAXSIZE:-4294967296} # bytes
     # One thread per core of the rank, not one for every core of the node.
     threads=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}}
     export OMP_NUM_THREADS=$threads

@@ -21,9 +21,4 @@ load_software() {
     [ -z "${COURSE_IMAGE:-}" ] || module load singularity
 }
 
-launch_ranks() {
-    export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}
-    srun --ntasks="$1" --kill-on-bad-exit=1 "${@:2}"
-}
-
 source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

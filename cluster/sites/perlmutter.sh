@@ -3,6 +3,9 @@ SITE_NAME=perlmutter
 SITE_TITLE="Perlmutter, NERSC: 4 A100 a node"
 SITE_SCHEDULER=slurm
 SITE_LAUNCHER=srun
+# The course's Open MPI needs Slurm's PMIx, in an image and without one; Cray's MPI does not. It cannot
+# use Slingshot, so between nodes lesson 06 measures TCP.
+SITE_SRUN_OPTIONS="--mpi=pmix --gpu-bind=none"
 SITE_ACCOUNT=required # GPU projects end in _g
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=64
@@ -27,13 +30,6 @@ load_software() {
     # The plug-in through which NCCL uses Slingshot; an image gets it by --module. NCCL itself is still
     # the wheels'. If a sum over nodes hangs, NCCL_NET=Socket avoids the plug-in, but is slower.
     [ -n "${COURSE_IMAGE:-}" ] || module load nccl
-}
-
-launch_ranks() {
-    # The course's Open MPI needs Slurm's PMIx, in an image and without one; Cray's MPI does not. It
-    # cannot use Slingshot, so between nodes lesson 06 measures TCP.
-    srun --mpi=pmix --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
-        --gpu-bind=none --kill-on-bad-exit=1 "${@:2}"
 }
 
 source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

@@ -27,8 +27,10 @@ load_software() {
     fi
 }
 
-# Use PALS' mpiexec, not the one of the environment's Open MPI. The Open MPI in an image does not
-# support PALS, so there its own mpirun starts the ranks, on one node only.
+# Use PALS' mpiexec, not the one of the environment's Open MPI, which does not support PALS. So with
+# the course's environment, only programs without MPI and Horovod run on several ranks (00, 10, 11, 13
+# to 16). The others need mpi4py and Horovod built on Cray MPICH, as in the module conda: leave
+# COURSE_ENVIRONMENT unset. In an image, its own mpirun starts the ranks, on one node only.
 launch_ranks() {
     local per_node=$(($1 / ${SLURM_NNODES:-1}))
     if [ ${#container[@]} != 0 ]; then

@@ -20,8 +20,4 @@ load_software() {
     module load "${COURSE_SNELLIUS_YEAR:-2024}"
 }
 
-launch_ranks() {
-    srun --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 "${@:2}"
-}
-
 source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

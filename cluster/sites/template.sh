@@ -10,8 +10,11 @@ SITE_TITLE="One line: machine, centre, GPUs of a node"
 # slurm, pbs or laptop.
 SITE_SCHEDULER=slurm
 
-# How ranks are started, in one word for the output: srun, mpirun or mpiexec. See launch_ranks.
+# How ranks are started, in one word for the output: srun, mpirun or mpiexec.
 SITE_LAUNCHER=srun
+
+# Options for srun. Every task has to see all GPUs of its job on the node: often --gpu-bind=none.
+SITE_SRUN_OPTIONS=
 
 # Does a job need an account (project)? required, optional or none.
 SITE_ACCOUNT=required
@@ -23,6 +26,10 @@ SITE_CORES_PER_NODE=48
 # Where jobs share nodes: the cores, and with them the memory, that belong to one GPU. A rank that
 # trains on a GPU gets them even if the job file requests fewer. Leave empty where jobs get whole nodes.
 SITE_CORES_PER_GPU=
+
+# The compute capability of the GPUs of the partition below, if it is less than 7.5 (V100: 7.0), which
+# the course's PyTorch needs; otherwise empty.
+SITE_GPU_CAPABILITY=
 
 # The longest job in the partition or queue below, as --time takes it; empty if unknown.
 SITE_MAX_TIME=02:00:00
@@ -64,6 +71,8 @@ export SBATCH_PARTITION=${SBATCH_PARTITION:-gpu}
 # that share nodes. With a bare sbatch they are empty.
 export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-${NEEDED_GPUS_PER_NODE:-$SITE_GPUS_PER_NODE}}
 # Others: SBATCH_QOS SBATCH_CONSTRAINT SBATCH_RESERVATION SBATCH_GRES SBATCH_GPUS_PER_TASK
+# Where memory does not follow the cores, a GPU's share of it:
+# export SBATCH_MEM_PER_GPU=${SBATCH_MEM_PER_GPU:-60G}
 
 # The network for the ranks, where the first one found is the wrong one.
 # export NCCL_SOCKET_IFNAME=ib0 GLOO_SOCKET_IFNAME=ib0
@@ -74,12 +83,8 @@ load_software() {
     module load Python CUDA
 }
 
-# Only where there is no srun: launch_nodes N PROGRAM …: the program once on each of N nodes.
-
+# Only where there is no srun, the two functions that job.sh defines for Slurm:
 # launch_ranks N PROGRAM …: run N ranks of the program on the job's nodes.
-# --kill-on-bad-exit: if one rank dies, the others end instead of waiting forever.
-launch_ranks() {
-    srun --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 "${@:2}"
-}
+# launch_nodes N PROGRAM …: run the program once on each of N nodes.
 
 source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

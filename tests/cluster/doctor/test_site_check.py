@@ -27,7 +27,7 @@ def test_the_template_explains_every_setting():
     breadth(
         [
             ('SITE_TITLE="', 'SITE_TITLE="x" "', "it fails under `set -euo pipefail`"),
-            ("launch_ranks() {", "launch_ranks( {", "not valid shell: line"),
+            ("load_software() {", "load_software( {", "not valid shell: line"),
             ("SITE_LAUNCHER=srun", "", "SITE_LAUNCHER is not set"),
             (
                 "SITE_SCHEDULER=slurm",
@@ -45,7 +45,7 @@ def test_the_template_explains_every_setting():
                 "SITE_GPUS_PER_NODE=four should be",
             ),
             ("SITE_MAX_TIME=02:00:00", "SITE_MAX_TIME=2h", "SITE_MAX_TIME=2h: a time is minutes"),
-            ("launch_ranks() {", "start_ranks() {", "launch_ranks is missing"),
+            ("SITE_SCHEDULER=slurm", "SITE_SCHEDULER=pbs", "launch_ranks is missing"),
             ("load_software() {", "load_sofware() {", "load_sofware; did you mean load_software?"),
             ("SITE_NAME=template", "SITE_NAME=mine", "SITE_TITLE=One line: machine, centre, GPUs"),
             (

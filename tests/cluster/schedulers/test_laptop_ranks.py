@@ -6,6 +6,7 @@ import pytest
 
 from autograder.cpus import whole_cores
 from cluster.schedulers.laptop import processes
+from cluster.sites import site_files
 
 pytestmark = pytest.mark.ranks
 
@@ -96,18 +97,32 @@ def test_other_launchers_start_as_many_ranks(shell, launcher):
     assert sorted(re.findall(r"2 [01]$", output, re.MULTILINE)) == ["2 0", "2 1"]
 
 
-def test_a_launcher_that_starts_programs_of_size_one_is_caught(shell):
+APART = 'for rank in $(seq 0 $(($1 - 1))); do {} SLURM_PROCID=$rank "${{@:2}}" || return 1; done'
+STEP = "SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=$1"
+
+
+@pytest.mark.parametrize(
+    ("variables", "text", "counts"), [(STEP, HELLO, "MPI"), ("", "print('ran')", "the launcher")]
+)
+def test_a_launcher_that_starts_programs_of_size_one_is_caught(shell, variables, text, counts):
     """srun does this when its MPI plug-in does not fit the program's MPI."""
-    apart = shell.home / "apart.sh"
-    laptop = shell.run(
-        "python", "-c", "import cluster.sites.site_files as s; print(s.FOLDER)"
-    ).stdout.strip()
-    apart.write_text(
-        f"source {laptop}/laptop.sh\n"
-        'launch_ranks() { for rank in $(seq "$1"); do "${@:2}" || return 1; done; }\n'
-    )
-    shell.environment["COURSE_SITE"] = str(apart)
-    done = shell.cluster("submit", "--wait", "--error=err", program(shell, HELLO), ok=False)
+    starts_apart(shell, variables)
+    done = shell.cluster("submit", "--wait", "--error=err", program(shell, text), ok=False)
     assert "FAILED" in done.stderr
-    assert "2 ranks were asked for, but MPI sees 1" in shell.read("err")
-    assert "rank 0 of 1" not in shell.read("slurm-1.out")
+    assert f"2 ranks were asked for, but {counts} sees 1" in shell.read("err")
+    assert "ran" not in shell.read("slurm-1.out").split("started: ")[1]
+
+
+def test_an_mpi_that_does_not_fit_stops_no_program_without_mpi(shell):
+    starts_apart(shell, STEP)
+    shell.cluster("submit", "--wait", program(shell, "print('ran')"))
+    assert shell.read("slurm-1.out").endswith("\nran\nran\n")
+
+
+def starts_apart(shell, variables):
+    """Choose a site whose ranks do not meet, although srun's variables may say that they do."""
+    apart = shell.home / "apart.sh"
+    laptop = f"source {site_files.FOLDER}/laptop.sh"
+    # bash takes assignments from a variable only through env.
+    apart.write_text(f"{laptop}\nlaunch_ranks() {{ {APART.format('env ' + variables)}; }}\n")
+    shell.environment["COURSE_SITE"] = str(apart)

@@ -12,7 +12,7 @@ SOLUTIONS = Path(__file__).parents[3] / "solutions"
 # Each stand-in writes its name, its arguments, and the variables that it would see.
 RECORDER = """#!/bin/bash
 echo "$(basename "$0")${OWNER:+ of $OWNER}: $*" >>"$HOME/calls"
-env | grep -E '^(CUDA_VISIBLE_DEVICES|[A-Z]*_SOCKET_IFNAME|PYTHONPATH|SRUN_CPUS_PER_TASK)=' \\
+env | grep -E '^(CUDA_[A-Z_]*|[A-Z]*_SOCKET_IFNAME|PYTHONPATH|SLURM_MPI_TYPE|PET_[A-Z_]*)=' \\
     | sed 's/^/  /' >>"$HOME/calls"
 """
 MODULE = """
@@ -58,10 +58,12 @@ def test_juwels_shows_each_task_all_gpus_and_meets_on_infiniband(centre):
     assert "  GLOO_SOCKET_IFNAME=ib0\n" in said
 
 
-def test_a_choice_of_gpus_is_left_as_it_is(centre):
-    words = "launch_ranks 2 python train.py"
-    said = calls(centre, "juwels", words, **SLURM, CUDA_VISIBLE_DEVICES="2,3")
-    assert "  CUDA_VISIBLE_DEVICES=2,3\n" in said
+@pytest.mark.parametrize("words", ["launch_ranks 2", "launch_nodes 2"])
+def test_what_psslurm_sets_is_replaced_because_it_believes_only_a_changed_list(centre, words):
+    seen = {"CUDA_VISIBLE_DEVICES": "0,1,2,3     ", "SLURM_JOB_GPUS": "0,1,2,3"}
+    said = calls(centre, "juwels", f"{words} python train.py", **SLURM, **seen)
+    assert "  CUDA_VISIBLE_DEVICES=0,1,2,3\n" in said
+    assert "  SLURM_MPI_TYPE=pspmix\n" in said
 
 
 @pytest.mark.parametrize("site", ["juwels", "snellius", "polaris"])
@@ -94,22 +96,41 @@ def test_torchrun_over_nodes_needs_no_srun_under_pbs(centre):
 def test_torchrun_over_nodes_takes_srun_under_slurm(centre):
     words = "hosts() { echo n1; }; LAUNCHER=torchrun launch python train.py"
     said = calls(centre, "snellius", words, **SLURM | {"SLURM_NNODES": "2"}, SLURM_JOB_NODELIST="n")
-    assert "srun of centre: --ntasks-per-node=1 --ntasks=2 --kill-on-bad-exit=1 torchrun" in said
+    [line] = [line for line in said.splitlines() if " torchrun --nnodes=2" in line]
+    options = "--ntasks-per-node=1 --ntasks=2 --cpus-per-task=8 --cpu-bind=none --gpu-bind=none"
+    assert set(options.split()) <= set(line.split())
+    assert "PET_" not in said
+
+
+def test_torchrun_meets_on_the_first_node_where_the_fast_network_has_other_names(centre):
+    """The stand-in of srun starts its program, once, as the second node."""
+    (centre.home / "centre/srun").write_text(
+        '#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done; export SLURM_NODEID=1; exec "$@"\n'
+    )
+    (centre.home / "environment/bin/torchrun").write_text(RECORDER)
+    (centre.home / "environment/bin/torchrun").chmod(0o755)
+    (centre.home / "centre/scontrol").write_text("#!/bin/bash\necho n1\n")
+    words = "hostname() { echo n2; }; export -f hostname; LAUNCHER=torchrun launch python train.py"
+    said = calls(centre, "juwels", words, **SLURM | {"SLURM_NNODES": "2"}, SLURM_JOB_NODELIST="n")
+    assert "torchrun: --nnodes=2" in said
+    assert "--rdzv-endpoint=n1i:" in said
+    assert "  PET_RDZV_CONF=is_host=0\n" in said
+    assert "  PET_LOCAL_ADDR=n2i\n" in said
 
 
 @pytest.mark.parametrize("image", ["", "docker:course"])
 def test_perlmutter_starts_the_courses_open_mpi_through_pmix(centre, image):
     words = "launch_ranks 2 python train.py"
     said = calls(centre, "perlmutter", words, **SLURM, COURSE_IMAGE=image)
-    assert "srun of centre: --mpi=pmix --ntasks=2" in said
+    assert "srun of centre: --mpi=pmix --gpu-bind=none --ntasks=2" in said
 
 
 @pytest.mark.parametrize("lesson", ["07", "08", "09"])
 @pytest.mark.parametrize(
     ("site", "launcher"),
     [
-        ("juwels", "srun of centre: --cpu-bind=none --ntasks=8 --kill-on-bad-exit=1"),
-        ("perlmutter", "srun of centre: --mpi=pmix --ntasks=8 --cpus-per-task=8"),
+        ("juwels", "srun of centre: --cpu-bind=none --ntasks=8 --cpus-per-task=8"),
+        ("perlmutter", "srun of centre: --mpi=pmix --gpu-bind=none --ntasks=8 --cpus-per-task=8"),
         ("polaris", "mpiexec of centre: -n 8 --ppn 4 --depth=8 --cpu-bind depth"),
     ],
 )
