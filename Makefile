@@ -50,7 +50,7 @@ GRADER = $(if $(wildcard .venv/bin/autograder),.venv/bin/python,build/grader/bin
 
 example:          ## grade a small class, without the frameworks, to see what instructors and students get
 	@[ -x .venv/bin/autograder ] || [ -x build/grader/bin/autograder ] || { \
-	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make example: Python 3.11 or newer is needed; without it, run make .venv first.")' && \
+	$(SET_UP) check && \
 	echo "Setting up build/grader: a few small packages, in about a minute" && \
 	$(PYTHON) -m venv --clear build/grader && build/grader/bin/pip install --quiet \
 	    --constraint cluster/environment/locked.txt --editable .; }

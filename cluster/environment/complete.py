@@ -1,4 +1,4 @@
-"""Check whether .venv is complete, using one small file per part. Runs on Python 3.6 or newer."""
+"""Check whether .venv is complete, using one small file per part."""
 
 import hashlib
 import os

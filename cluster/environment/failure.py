@@ -1,7 +1,4 @@
-"""Explain in one sentence why a set-up failed and what to do.
-
-Runs on Python 3.6 or newer, like everything that is needed before Python 3.11 is found.
-"""
+"""Explain in one sentence why a set-up failed and what to do."""
 
 import errno
 import os

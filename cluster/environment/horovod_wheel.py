@@ -35,8 +35,7 @@ from cluster.environment.horovod_recipe import (
     recipe,
 )
 from cluster.environment.prerequisites import check_compiler
-from cluster.environment.python311 import cache_folder
-from cluster.environment.stage import lock, progress, run, text
+from cluster.environment.stage import cache_folder, lock, progress, run, text
 
 CAPABILITIES = "80,90"  # A100 and H100; newer GPUs compile the PTX of the last one
 # Variables that Horovod's build and the compilers read.
@@ -94,7 +93,7 @@ def kept_wheel(values: Mapping[str, object]) -> Path | None:
 
 
 def shelf_folder() -> Path:
-    return Path(cache_folder()) / "horovod"
+    return cache_folder() / "horovod"
 
 
 def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
@@ -259,7 +258,7 @@ def main() -> int:
     args = parser.parse_args()
     from cluster.environment.verify import verify
 
-    logs = Path(cache_folder()) / "logs"
+    logs = cache_folder() / "logs"
     try:
         if args.framework and not args.gpu:
             parser.error("--framework needs --gpu; without --gpu, Horovod is built for both")

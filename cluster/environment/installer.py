@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cluster.environment.failure import DISK_FULL, SetUpError
-from cluster.environment.python311 import UV
 from cluster.environment.stage import run
 
+UV = "uv==0.13.8"
 PIP: list[str | Path] = [sys.executable, "-m", "pip"]
 INSTALL: list[str | Path] = [*PIP, "install", "--progress-bar", "off"]
 # pip's setting -> uv's option, given once for each value.

@@ -21,7 +21,7 @@ def provide_horovod() -> None:
     if find_spec("horovod") or not is_ours(Path(sys.prefix)):
         return
     print("Horovod is not installed yet, and this needs it.", flush=True)
-    command = [sys.executable, "-m", "cluster.environment.set_up", "horovod"]
+    command = [sys.executable, "-m", "cluster.environment", "horovod"]
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -1,9 +1,14 @@
-"""Check for a compiler and for disk space before any download. Runs on Python 3.6 or newer."""
+"""Check this machine's Python, compiler and disk space before any download."""
 
 import os
 import shutil
 import subprocess
+import sys
+import sysconfig
 import tempfile
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
 
 from cluster.environment.failure import SetUpError
 
@@ -13,63 +18,67 @@ APT = "on Debian or Ubuntu: sudo apt install g++ make python3-dev"
 PROGRAM = "#include <filesystem>\nint main() { return std::filesystem::path().empty() - 1; }\n"
 
 
-def check(root, parts):
+def check_python() -> None:
+    """Raise SetUpError if this Python cannot make a virtual environment for the course."""
+    if not sys.platform.startswith("linux"):
+        raise SetUpError("this course runs on Linux; elsewhere use a Linux container or WSL")
+    for module in ("venv", "ensurepip"):
+        if find_spec(module) is None:
+            raise SetUpError(
+                f"{sys.executable} lacks {module}; on Debian or Ubuntu: "
+                "sudo apt install python3-venv"
+            )
+
+
+def check(root: Path, parts: Iterable[str]) -> None:
     """Raise SetUpError if these parts cannot be installed on this machine."""
-    check_disk(root, parts)
+    if not (root / ".venv").exists():
+        check_python()
+        needed = GIGABYTES + sum(GIGABYTES_MORE[part] for part in parts)
+        free = shutil.disk_usage(root).free / 1e9
+        if free < needed:
+            raise SetUpError(
+                f"{root} has {free:.1f} GB of free space and the set-up needs about {needed}; "
+                "free some, or clone the course to another disk"
+            )
     if "horovod" in parts:
         check_compiler()
-    elif missing_tools():
+    elif missing := missing_tools():
         print(
-            "  Note: {} not found. The demo and most lessons work without; lessons 07 to 09 and "
-            "`make test` compile Horovod and need {} ({}).".format(
-                " and ".join(missing_tools()), "it" if len(missing_tools()) == 1 else "them", APT
-            ),
+            f"  Note: {' and '.join(missing)} not found. The demo and most lessons work without; "
+            f"lessons 07 to 09 and `make test` compile Horovod and need that ({APT}).",
             flush=True,
         )
 
 
-def check_disk(root, parts):
-    """Raise SetUpError if the folder has too little space for a new .venv."""
-    if os.path.exists(os.path.join(root, ".venv")):
-        return
-    needed = GIGABYTES + sum(GIGABYTES_MORE[part] for part in parts)
-    free = shutil.disk_usage(root).free / 1e9
-    if free < needed:
-        raise SetUpError(
-            f"{root} has {free:.1f} GB of free space and the set-up needs about {needed}; "
-            "free some, or clone the course to another disk"
-        )
-
-
-def compiler():
+def compiler() -> str:
     return os.environ.get("CXX", "c++")
 
 
-def missing_tools():
-    return [tool for tool in (compiler(), "make") if shutil.which(tool) is None]
+def missing_tools() -> list[str]:
+    """Return what compiling Horovod needs and this machine lacks."""
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    programs = [program for program in (compiler(), "make") if shutil.which(program) is None]
+    return programs + ([] if header.exists() else ["Python.h"])
 
 
-def check_compiler():
+def check_compiler() -> None:
     """Raise SetUpError unless the compiler can build and link a C++17 program."""
-    missing = missing_tools()
-    if missing:
+    if missing := missing_tools():
         raise SetUpError(
-            "Horovod has to be compiled, but there is no {} on PATH; install a C++ compiler and "
-            "make ({}; on a cluster: module load gcc)".format(" and no ".join(missing), APT)
+            f"Horovod has to be compiled, but there is no {' and no '.join(missing)}; install a C++"
+            f" compiler, make and Python's header files ({APT}; on a cluster: module load gcc)"
         )
     with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "try.cc")
-        with open(source, "w") as handle:
-            handle.write(PROGRAM)
-        command = [compiler(), "-std=c++17", source, "-o", os.path.join(folder, "try")]
-        tried = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True
+        source = Path(folder, "try.cc")
+        source.write_text(PROGRAM)
+        command = [compiler(), "-std=c++17", str(source), "-o", str(source.with_suffix(""))]
+        tried = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         )
-        output = tried.communicate()[0]
     if tried.returncode:
+        reason = (tried.stdout.strip() or "no output").splitlines()[0]
         raise SetUpError(
-            "the C++ compiler `{}` cannot compile a C++17 program ({}); install g++ 9 or newer, "
-            "or set CXX to another compiler".format(
-                compiler(), (output.strip() or "no output").splitlines()[0]
-            )
+            f"the C++ compiler `{compiler()}` cannot compile a C++17 program ({reason}); install "
+            "g++ 9 or newer, or set CXX to another compiler"
         )

@@ -1,14 +1,13 @@
-"""Make .venv with Python 3.11, the pinned packages and, on request, Horovod and dev tools.
+"""Make .venv with the pinned packages and, on request, Horovod and dev tools.
 
-`python3 -m cluster.environment` starts this program twice: with the Python 3.11 that it found, and
-again with the Python of .venv as soon as that exists. Only what is missing is installed.
+`python3 -m cluster.environment` starts again with the Python of .venv as soon as that exists. Only
+what is missing is installed.
 """
 
 import os
 import shutil
 import signal
 import sys
-import sysconfig
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +17,6 @@ from cluster.environment.complete import fingerprint, is_complete, stamp
 from cluster.environment.failure import SetUpError, explain_os_error
 from cluster.environment.horovod_recipe import VERSION
 from cluster.environment.installer import install
-from cluster.environment.python311 import require_headers
 from cluster.environment.stage import Stamps, lock, progress, run
 from cluster.environment.verify import verify
 
@@ -35,10 +33,17 @@ EXTRAS = {
 }
 
 
-def main() -> int:
+def set_up(parts: list[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    parts = sys.argv[1:]
+    os.chdir(ROOT)
+    # Packages of other Pythons must not be visible in the new environment.
+    for name in ("PYTHONPATH", "PYTHONHOME", "__PYVENV_LAUNCHER__"):
+        os.environ.pop(name, None)
     try:
+        if parts == ["check"]:
+            prerequisites.check_python()
+            return 0
+        prerequisites.check(ROOT, parts)
         with lock(LOGS / "lock", "another set-up is running in this folder"):
             if is_complete(str(ROOT), parts):
                 return 0
@@ -47,7 +52,7 @@ def main() -> int:
             else:
                 make_venv()
         if not in_venv():
-            os.execv(PYTHON, [str(PYTHON), "-m", "cluster.environment.set_up", *parts])
+            os.execv(PYTHON, [str(PYTHON), "-m", "cluster.environment", *parts])
     except KeyboardInterrupt:
         print("\nSet-up interrupted; run it again and it continues from here.", file=sys.stderr)
         return 130
@@ -68,7 +73,7 @@ def in_venv() -> bool:
 def make_venv() -> None:
     """Make an empty .venv, unless this folder already has one."""
     # Scripts in .venv contain its absolute path, so a moved folder needs a new one.
-    inputs = {"folder": str(VENV), "python": "3.11"}
+    inputs = {"folder": str(VENV)}
     if STAMPS.done("venv", inputs) and os.access(PYTHON, os.X_OK):
         return
     if VENV.is_symlink() or (VENV.exists() and not STAMPS.folder.exists()):
@@ -129,8 +134,6 @@ def fill_horovod(pyproject: dict) -> None:
     wheel = horovod_wheel.kept_wheel(inputs)
     if wheel is None:
         prerequisites.check_compiler()
-        header = Path(sysconfig.get_path("include"), "Python.h")
-        require_headers(sys.executable, [] if header.exists() else ["Python.h"])
         with progress("Horovod: packages for compiling it"):
             install(["-c", LOCKED, *pins_of(pyproject, "horovod")], LOGS / "horovod-tools.log")
         wheel = horovod_wheel.wheel(LOGS)
@@ -158,7 +161,8 @@ def stage_inputs(pins: list[str]) -> dict[str, list[str]]:
 
 
 def site_packages() -> Path:
-    return VENV / "lib" / "python3.11" / "site-packages"
+    version = "python{}.{}".format(*sys.version_info)
+    return VENV / "lib" / version / "site-packages"
 
 
 def drop_half_installed() -> None:
@@ -171,7 +175,3 @@ def drop_half_installed() -> None:
             shutil.rmtree(info)
     for leftover in site_packages().glob("~*"):
         shutil.rmtree(leftover, ignore_errors=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -13,6 +13,12 @@ from pathlib import Path
 from cluster.environment.failure import SetUpError, explain
 
 
+def cache_folder() -> Path:
+    """Return the cache folder that all clones of the course share."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base).absolute() / "dl-course"
+
+
 @contextlib.contextmanager
 def progress(title: str) -> Iterator[None]:
     """Print one line per stage: what it does, then how many seconds it took."""

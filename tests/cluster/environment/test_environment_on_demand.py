@@ -36,7 +36,7 @@ def calls(venv):
 
 def test_it_is_compiled_and_the_set_up_is_shown(venv, capsys):
     on_demand.provide_horovod()
-    assert calls(venv) == ["-m cluster.environment.set_up horovod"]
+    assert calls(venv) == ["-m cluster.environment horovod"]
     assert "Horovod: compiling ... 71.1 s" in capsys.readouterr().out
 
 

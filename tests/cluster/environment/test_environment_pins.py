@@ -83,7 +83,7 @@ def is_installed(name):
 
 def test_everything_that_comes_along_is_locked():
     installed = {plain(part.metadata["Name"]) for part in metadata.distributions()}
-    # pip comes with Python, uv installs the other packages (python311.py pins it), horovod is built
+    # pip comes with Python, uv installs the other packages (installer.py pins it), horovod is built
     # here, and torch's CPU build has a name of its own.
     ours = {"pip", "uv", "setuptools", "wheel", "horovod", "torch", "dl-on-supercomputers"}
     assert installed - ours - set(LOCKED) == set()

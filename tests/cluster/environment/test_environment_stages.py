@@ -30,7 +30,8 @@ def course(tmp_path, monkeypatch):
     shutil.copy(set_up.ROOT / "pyproject.toml", tmp_path)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").touch()
-    (tmp_path / ".venv" / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
+    packages = tmp_path / ".venv" / set_up.site_packages().relative_to(set_up.VENV)
+    packages.mkdir(parents=True)
 
     class Course:
         root = tmp_path
@@ -144,7 +145,7 @@ def test_a_half_written_stamp_does_not_count(tmp_path):
 
 
 def test_half_installed_packages_are_installed_again(tmp_path, monkeypatch):
-    packages = tmp_path / "lib" / "python3.11" / "site-packages"
+    packages = tmp_path / set_up.site_packages().relative_to(set_up.VENV)
     for name, files in {"whole-1": ["METADATA", "INSTALLER"], "half-1": ["METADATA"]}.items():
         (packages / f"{name}.dist-info").mkdir(parents=True)
         for file in files:
