@@ -1,4 +1,4 @@
-# BioHPC, UT Southwestern. No account is needed, and one GPU per job is usual.
+# An example that nobody has run: BioHPC, UT Southwestern. No account is needed, and one GPU per job is usual.
 SITE_NAME=biohpc
 SITE_TITLE="BioHPC, UT Southwestern: nodes with one A100"
 SITE_SCHEDULER=slurm

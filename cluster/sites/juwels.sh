@@ -1,4 +1,4 @@
-# JUWELS Booster, Jülich Supercomputing Centre.
+# An example that nobody has run: JUWELS Booster, Jülich Supercomputing Centre.
 SITE_NAME=juwels
 SITE_TITLE="JUWELS Booster, Jülich: 4 A100 a node"
 SITE_SCHEDULER=slurm

@@ -1,4 +1,4 @@
-# MareNostrum 5 ACC, Barcelona Supercomputing Center. No partition: a quality of service.
+# An example that nobody has run: MareNostrum 5 ACC, Barcelona Supercomputing Center. No partition: a quality of service.
 SITE_NAME=marenostrum5
 SITE_TITLE="MareNostrum 5 ACC, BSC: 4 H100 a node"
 SITE_SCHEDULER=slurm

@@ -1,4 +1,4 @@
-# Perlmutter, NERSC. There are no partitions to choose: a constraint and a quality of service.
+# An example that nobody has run: Perlmutter, NERSC. There are no partitions to choose: a constraint and a quality of service.
 SITE_NAME=perlmutter
 SITE_TITLE="Perlmutter, NERSC: 4 A100 a node"
 SITE_SCHEDULER=slurm

@@ -1,4 +1,4 @@
-# Polaris, Argonne Leadership Computing Facility. PBS: `cluster submit` turns a job file into qsub.
+# An example that nobody has run: Polaris, Argonne Leadership Computing Facility. PBS: `cluster submit` turns a job file into qsub.
 SITE_NAME=polaris
 SITE_TITLE="Polaris, ALCF: 4 A100 a node, PBS"
 SITE_SCHEDULER=pbs

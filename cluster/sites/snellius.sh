@@ -1,4 +1,4 @@
-# Snellius, SURF. Jobs get parts of a node: 18 cores per A100, 16 per H100.
+# An example that nobody has run: Snellius, SURF. Jobs get parts of a node: 18 cores per A100, 16 per H100.
 SITE_NAME=snellius
 SITE_TITLE="Snellius, SURF: 4 A100 a node (gpu_h100: 4 H100)"
 SITE_SCHEDULER=slurm

@@ -20,8 +20,7 @@ GROUPS = {
     "Reference": (
         *("README", "glossary"),
         *("grading", "class-settings", "rubrics", "formats-read", "run-record"),
-        *("jobs", "supported-sites", "doctor"),
-        *("support", "privacy"),
+        *("jobs", "support", "privacy"),
     ),
     "Explanation": (*("evidence", "rerun-limits", "architecture"),),
 }

@@ -126,7 +126,7 @@ def test_where_there_is_a_batch_system_a_site_has_to_be_chosen(undecided, comman
     program.write_text("#!/bin/bash\necho >called\n")
     program.chmod(0o755)
     job = undecided.write("job.sbatch", "echo >ran")
-    for words in (("submit", job), ("queue",), ("wait", "1"), ("scale", "--ranks=1", job)):
+    for words in (("submit", job), ("queue",), ("wait", "1")):
         refused = undecided.cluster(*words, ok=False).stderr
         assert f"({command})" in refused
         assert "cluster use SITE" in refused
