@@ -7,6 +7,7 @@ it can use.
 
 import math
 import re
+from pathlib import Path
 
 from autograder.cpus import whole_cores
 from cluster.job_file.jobfile import JobFile, JobRequest
@@ -23,16 +24,21 @@ def fitted(
     job: JobFile, asked: JobRequest, options: dict[str, str], site: Site
 ) -> tuple[Site, dict[str, str], list[str]]:
     """Return the site with settings adapted to this job, more options for sbatch, and remarks."""
-    by_hand = asked_by_hand(job.options | options, asked)
+    every_option = job.options | options
+    by_hand, needed = asked_by_hand(every_option, asked), dict[str, str]()
+    if "partition" in every_option:  # a site's settings may depend on it
+        needed = {"SBATCH_PARTITION": every_option["partition"]}
+        site = site_files.load(site.file, **needed)
     most = site.number("SITE_GPUS_PER_NODE") or by_hand
     if not most:
         return site, {}, []
     programs = programs_of(job.path)
-    trains = any(imports_any(program, FRAMEWORKS) for program in programs)
+    trains = can_train(programs)
     ranks = -(-asked.ntasks // asked.nodes)
     of_ranks = (ranks if trains else 1) if programs else most  # else programs unknown
     gpus = min(most, by_hand or of_ranks)
-    here = site_files.load(site.file, NEEDED_GPUS_PER_NODE=str(gpus), NEEDED_NODES=str(asked.nodes))
+    needed |= {"NEEDED_GPUS_PER_NODE": str(gpus), "NEEDED_NODES": str(asked.nodes)}
+    here = site_files.load(site.file, **needed)
     cores = max(1, cores_per_gpu(site) * gpus // ranks)
     shares_nodes = bool(site.number("SITE_CORES_PER_GPU"))
     can_use = trains or (shares_nodes and (by_hand or not programs))
@@ -43,6 +49,11 @@ def fitted(
         f" instead of {asked.cpus_per_task}"
     )
     return here, {"cpus-per-task": str(cores)}, [remark]
+
+
+def can_train(programs: list[Path]) -> bool:
+    """Return whether one of these programs imports a framework that can use a GPU."""
+    return any(imports_any(program, FRAMEWORKS) for program in programs)
 
 
 def cores_per_gpu(site: Site) -> int:

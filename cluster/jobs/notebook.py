@@ -1,6 +1,7 @@
 """Submit jobs from a notebook: each job once, with the real command and short error messages."""
 
 import contextlib
+import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,6 +22,9 @@ from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
+# Set in a notebook for the notebook alone; a batch system would pass them on to the job.
+OWN = ("TF_CPP_MIN_LOG_LEVEL", "OPENBLAS_NUM_THREADS")
+OWN_GPUS = ("CUDA_VISIBLE_DEVICES",)  # those of this machine, where the job does not run here
 FIRST_SILENCE = 30.0  # seconds without a message before the first reminder; doubles each time
 
 
@@ -161,8 +165,13 @@ def cores_per_gpu(site_name: str | None = None) -> int:
 
 
 def submitted(path: Path, words: list[str], options: dict[str, str], site: Site) -> str:
-    with contextlib.chdir(path.parent):  # the folder of the job's program and its outputs
-        return submit(Path(path.name), words, options, site, show=print)
+    names = OWN if scheduler_of(site).RUNS_HERE else OWN + OWN_GPUS
+    own = {name: os.environ.pop(name) for name in names if name in os.environ}
+    try:
+        with contextlib.chdir(path.parent):  # the folder of the job's program and its outputs
+            return submit(Path(path.name), words, options, site, show=print)
+    finally:
+        os.environ |= own
 
 
 def refused(error: click.ClickException | ValueError) -> SubmitError:

@@ -1,12 +1,20 @@
 """Report what a site would refuse or never start, before the job is submitted."""
 
+from pathlib import Path
+
 import click
 
 from autograder.wording import counted
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
+from cluster.job_file.programs import imports_any, programs_of
+from cluster.jobs import gpu_share
 from cluster.sites import data_sets
 from cluster.sites.site_files import Site
+
+LEAST_CAPABILITY = (
+    7.5  # of a GPU, for PyTorch built with CUDA 13; the locked cuDNN 9.28 needs it too
+)
 
 
 def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
@@ -22,6 +30,7 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
             f"{site.name} charges every job to an account:"
             f" cluster use {site.name} --account YOUR_PROJECT"
         )
+    refuse_gpus(job, asked, every_option, site)
     sentences = []
     longest = site.settings.get("SITE_MAX_TIME")
     limit = jobfile.seconds(longest) if longest else None
@@ -41,6 +50,41 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
         )
     sentences += without_internet(site)
     return [f"{site.name}: {sentence}" for sentence in sentences]
+
+
+def refuse_gpus(job: JobFile, asked: JobRequest, options: dict[str, str], site: Site) -> None:
+    """Raise an error if the site has no such GPUs, or the program could not use them."""
+    most, by_hand = site.number("SITE_GPUS_PER_NODE"), gpu_share.asked_by_hand(options, asked)
+    of_a_node = asked.nodes_given or {"gres", "gpus-per-node"} & options.keys()
+    if most and by_hand > most and of_a_node:
+        raise click.ClickException(
+            f"{by_hand} GPUs of a node are requested, but a node of {site.name} has {most}: request"
+            f" fewer, or more --nodes. If it has more, correct SITE_GPUS_PER_NODE in {site.file}"
+        )
+    programs = programs_of(job.path)
+    capability = float(site.settings.get("SITE_GPU_CAPABILITY") or LEAST_CAPABILITY)
+    if capability < LEAST_CAPABILITY and gpu_share.can_train(programs):
+        raise click.ClickException(
+            f"this partition of {site.name} has GPUs of compute capability {capability}, and the"
+            f" course's PyTorch and TensorFlow need {LEAST_CAPABILITY}: choose another one with"
+            f" --partition, or for all jobs: cluster use {site.name} --partition NAME"
+        )
+    for program in programs if most and lacks_tensorflows_libraries(site) else ():
+        if imports_any(program, {"tensorflow", "keras", "tf_keras"}, if_unreadable=False):
+            raise click.ClickException(
+                f"{program.name} imports TensorFlow, but the environment of your jobs has only the"
+                " CUDA libraries of PyTorch: choose a second environment with `cluster use"
+                f" {site.name} --tensorflow-environment FOLDER`"
+            )
+
+
+def lacks_tensorflows_libraries(site: Site) -> bool:
+    """Return whether TensorFlow would find only CUDA 13 in the jobs' environment; it needs 12."""
+    if site.variable("COURSE_ENVIRONMENT_TENSORFLOW") or site.variable("COURSE_IMAGE"):
+        return False
+    environment = Path(site.variable("COURSE_ENVIRONMENT") or "/nowhere")
+    found = {path.name for path in environment.glob("lib/python3*/site-packages/nvidia/*")}
+    return "cu13" in found and "cuda_runtime" not in found
 
 
 def on_nodes(asked: JobRequest, site: Site) -> list[str]:

@@ -1,8 +1,12 @@
 """`submit_once` and `outputs`, as a notebook calls them."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from autograder.cpus import whole_cores
+from cluster.jobs import notebook
 from cluster.jobs.notebook import JobError, SubmitError, outputs, submit_once
 from cluster.jobs.queue import cancel_jobs_of
 from cluster.sites import site_files
@@ -52,6 +56,18 @@ def test_other_arguments_or_options_are_another_job(lesson):
 def test_again_submits_again(lesson):
     submit_once("job.sbatch")
     assert names(submit_once("job.sbatch", again=True)) == ["mine_2.out"]
+
+
+def test_what_a_notebook_sets_for_itself_does_not_reach_the_job(lesson, monkeypatch):
+    own = {"TF_CPP_MIN_LOG_LEVEL", "OPENBLAS_NUM_THREADS", "CUDA_VISIBLE_DEVICES"}
+    for name in own:
+        monkeypatch.setenv(name, "1")
+    seen = []
+    monkeypatch.setattr(notebook, "submit", lambda *_, **__: seen.append(own & os.environ.keys()))
+    for site in ("laptop", "juwels"):
+        notebook.submitted(Path("job.sbatch"), [], {}, site_files.current(site))
+    assert seen == [{"CUDA_VISIBLE_DEVICES"}, set()], "this machine's GPUs are not another's"
+    assert own <= os.environ.keys()
 
 
 @pytest.mark.slow

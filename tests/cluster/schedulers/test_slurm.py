@@ -211,6 +211,47 @@ def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
     assert remark in slurm.cluster("submit", "--site", site, *words, "job.sbatch").stderr
 
 
+@pytest.mark.parametrize(
+    ("site", "words", "says"),
+    [
+        ("juwels", ["--gres=gpu:8"], "8 GPUs of a node are requested, but a node of juwels has 4"),
+        ("biohpc", ["-N2", "--gpus=4"], "2 GPUs of a node are requested"),
+        ("biohpc", ["--partition=GPU4v100"], "compute capability 7.0"),
+        ("snellius", [], "--tensorflow-environment FOLDER"),
+    ],
+)
+def test_gpus_that_the_job_could_not_use_are_refused_in_one_sentence(slurm, site, words, says):
+    job_imports_keras(slurm)
+    nvidia = slurm.home / "torch/lib/python3.11/site-packages/nvidia/cu13"
+    nvidia.mkdir(parents=True)
+    slurm.environment |= {"SBATCH_ACCOUNT": "mine", "COURSE_ENVIRONMENT": str(slurm.home / "torch")}
+    said = slurm.cluster("submit", "--site", site, *words, "job.sbatch", ok=False).stderr
+    assert says in said
+    assert not (slurm.home / "calls").exists()
+
+
+@pytest.mark.parametrize(
+    ("site", "words"),
+    breadth(
+        [
+            ("juwels", ["--gpus=8", "-n8"]),  # of two nodes
+            ("biohpc", ["--partition=GPU4A100", "--gres=gpu:4", "-n4"]),
+            ("snellius", []),  # the environment has TensorFlow's CUDA
+        ]
+    ),
+)
+def test_gpus_that_the_job_can_use_are_requested(slurm, site, words):
+    job_imports_keras(slurm)
+    slurm.environment["SBATCH_ACCOUNT"] = "mine"
+    slurm.cluster("submit", "--site", site, *words, "job.sbatch")
+    assert calls(slurm)
+
+
+def job_imports_keras(shell):
+    shell.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1")
+    (shell.folder / "train.py").write_text("import tf_keras as keras\n")
+
+
 @pytest.mark.slow
 def test_a_site_without_internet_asks_for_the_data_beforehand(slurm):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
