@@ -48,5 +48,5 @@ def test_each_command_is_one_of_ours_and_takes_its_options(workflow):
             ours.make_context(name, words)  # refuses an unknown option
     assert {"make lint", "make test"} <= set(called)
     assert any("lessons book --from build/runs" in command for command in called)
-    assert any("--profile full --batch" in command for command in called)
+    assert any("--profile full --site" in command for command in called)
     assert CliRunner().invoke(run_command, ["--help"]).exit_code == 0

@@ -26,7 +26,7 @@ SAID = [
     " on node0",  # printed by the clock while it ran
     "CANCELLED",  # from the accounting
     "host of a job: node0",
-    "launch: 2 ranks in one MPI world",  # inside the allocation
+    "launch: 2 ranks as the launcher counts",  # inside the allocation
     "task 1 of 2 on ",
 ]
 

@@ -21,6 +21,7 @@ MESSAGES = [
     ("urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
      "lessons data fetch"),
     ("launch: 4 ranks were asked for, but MPI sees 1: the launcher", "do not match"),
+    ("RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable", "compute mode"),
 ]  # fmt: skip
 
 
