@@ -24,8 +24,7 @@
 # speedup on N devices = baseline ÷ time on N devices (lesson 02). If the baseline is wrong, so is every
 # speedup.
 #
-# Allow 60 minutes. On two CPU cores, the runs on this page together take one to two minutes. Your own task
-# near the end runs twice, for about a minute each time.
+# Allow 60 minutes. On two CPU cores, the runs on this page together take one to two minutes.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores, 256 images of 32 x 32. "full": a GPU, all of 128 x 128
@@ -70,8 +69,8 @@ answers.note(predict_bytes=predict_bytes)
 #
 # CIFAR-10 (A. Krizhevsky, V. Nair, G. Hinton, 2009) has 60,000 photographs of ten kinds of things, 32 × 32
 # pixels each: 50,000 for training, in five files, and 10,000 for testing, in a sixth. The files are
-# *pickles*, and unpickling a file runs whatever its author wrote into it. So `data.load` uses a reader that
-# knows only the few operations that these six files need. It also verifies their checksums.
+# *pickles*, and unpickling a file runs whatever its author wrote into it. So `data.load` verifies their
+# checksums first.
 #
 # In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue.
 #
@@ -289,26 +288,24 @@ plots.beside_published(
 # %% [markdown]
 # **What you should see.**
 #
-# - In the `smoke` profile, you train on a two-hundredth of the data, with pictures a sixteenth as large, so the
-#   curves stay far behind the rings. In the `full` profile, you have Barcelona's network, data, batch and
-#   rate, but not its random numbers, TensorFlow or GPU. Nobody has measured yet how close your points come
-#   to the rings. Either way, they are a reference, not a target.
+# - In the `smoke` profile, you train on a two-hundredth of the data, with pictures a sixteenth as large, so
+#   the curves stay far behind the rings. In the `full` profile, you have Barcelona's network, data, batch
+#   and rate, but not its random numbers, TensorFlow or GPU. The rings are a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first
 #   epoch and 14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres'
 #   textbook). To say how a program scales, never divide numbers from different hardware.
 # - On two CPU cores, with 256 images of 32 × 32 in batches of 32, we saw 6 to 11 s for the first epoch, 2 to
 #   5 s for the others, and losses of about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
 # - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates
-#   memory and reads cold files. Here it takes two or three times as long as the second. A mean over 5 epochs
-#   hides much of your throughput. A mean over 50 hides hardly any. So a "speedup" computed from mean times depends on how
-#   long you trained. A speedup from medians without epoch 1 does not.
+#   memory and reads cold files. Here it takes two or three times as long as the second. So a "speedup"
+#   computed from mean times depends on how long you trained. A speedup from medians without epoch 1 does
+#   not.
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
 # no bug. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
-# means. After 24 steps, its initial values still influence that average. For this lesson, we measured an
-# accuracy of 0.097 on the test images and 0.22 in training, after 32 steps on two CPU cores. After a few
-# hundred steps, the average has settled. So the `smoke` profile does not grade test accuracy here. With so
-# few steps, look at the training accuracy.
+# means. After 32 steps on two CPU cores we measured an accuracy of 0.097 on the test images and 0.22 in
+# training. After a few hundred steps, the average has settled. So the `smoke` profile does not grade test
+# accuracy here.
 
 # %%
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
@@ -486,7 +483,7 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 #   Numbers with half the bits need half the memory, but have fewer digits.
 # - A baseline is one device's median epoch time without the first epoch, and everything that it depends on:
 #   network, size, batch, device, precision, versions. Divide it by the time on N devices only if all of
-#   these agree. Lessons 05 and 07 measure baselines of their own, with their own program and batch.
+#   these agree.
 #
 # **Submit** your work. This packs the folder and lists what is in the package.
 #

@@ -17,7 +17,7 @@
 #
 # Run lesson 01's program on several processes. Each computes the gradient of its share of a batch, and none can take
 # the step before it has the mean over all shares. This exchange is called **allreduce**. You write it twice, count
-# its bytes, time it, and predict its time for an unmeasured size.
+# its bytes, time it, and predict its time.
 #
 # Allow 90 minutes. On two CPU cores all runs on this page take less than a minute.
 
@@ -42,8 +42,8 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # ## Predict
 #
 # A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need the gradients' sum.
-# How many megabytes must the *busiest* process transfer before every process has the sum? (Count data that it sends
-# and receives at the same time only once.)
+# How many megabytes must the *busiest* process transfer before every process has the sum? (Data that it sends and
+# receives at the same time counts once.)
 #
 # 1. The workers form a **ring**, and each talks only to its two neighbours.
 # 2. A separate **parameter server** receives from and sends to all four.
@@ -61,20 +61,20 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # Algorithm 1 of every paper on the subject: broadcast the initial parameters · each worker takes its slice of the batch
 # · forward and backward · **aggregate the gradients** · update.
 #
-# There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers, the
-# workers queue. With many, everyone talks to everyone. *Between peers*: no process is special. TensorFlow's first MPI
-# option sent point-to-point messages. CNTK and Caffe's relatives used collectives, as most frameworks do now.
+# There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. *Between peers*: no
+# process is special. TensorFlow's first MPI option sent point-to-point messages. CNTK and Caffe's relatives used
+# collectives, as most frameworks do now.
 #
 # ## A parameter server
 #
 # In `collectives.py` beside this notebook, `comm` is an **mpi4py** communicator: `comm.Send(array, dest=1)`,
-# `comm.Recv(array, source=0)`. If MPI is new to you, read the [MPI tutorial](https://mpitutorial.com/) and
-# [mpi4py's documentation](https://mpi4py.readthedocs.io/en/stable/) first.
+# `comm.Recv(array, source=0)`. New to MPI? Read the [MPI tutorial](https://mpitutorial.com/) and [mpi4py's
+# documentation](https://mpi4py.readthedocs.io/en/stable/) first.
 #
 # **Exercise 6.1.** Complete `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up
 # in `values`. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They
-# support `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, count bytes, and never buffer a message, so a call that
-# could hang does hang.
+# support `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, and never buffer a message, so a call that could hang does
+# hang.
 
 # %% tags=["check"]
 import collectives
@@ -99,8 +99,8 @@ check.check_6_1(collectives.ps_allreduce)
 # | 3 | chunk 1 | chunk 2 | chunk 0 | replaces |
 # | 4 | chunk 0 | chunk 1 | chunk 2 | replaces: everyone has all three |
 #
-# You might `Send` to the right and then `Recv` from the left. This works for small messages, which MPI buffers. Above
-# a few kilobytes `Send` waits for the receiver:
+# If you `Send` to the right and then `Recv` from the left, small messages work, because MPI buffers them. Above a few
+# kilobytes `Send` waits for the receiver:
 
 
 # %%
@@ -137,12 +137,12 @@ plots.busiest_rank(counted)
 
 # %% [markdown]
 # **What you should see.** The server moves 2(p − 1) arrays (30 on 16 ranks). In the ring, each rank moves 2(p − 1)/p
-# arrays, which is never more than two. If whole arrays went around the ring, as one article says, each rank would
-# move p − 1 arrays, p/2 times as many.
+# arrays, which is never more than two. With whole arrays going around, each rank would move p − 1 arrays, p/2 times
+# as many.
 #
 # The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather**
 # gives all ranks all chunks. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks
-# needs only one chunk of the sum, and skips the second half.
+# (lesson 13) skips the second.
 #
 # ## How long must it take?
 #
@@ -155,8 +155,7 @@ plots.busiest_rank(counted)
 #
 # **Exercise 6.3.** Write `model`, and write `fit`, which fits the ring's α and β to measured points. Each point is
 # one equation with two unknowns, seconds = 2(p − 1)·α + 2(p − 1)/p·n·β. `np.linalg.lstsq` fits all points at once.
-# Large arrays take a thousand times as long as small ones and would dominate the fit, so divide both sides of each
-# equation by its seconds.
+# Large arrays would dominate the fit, so divide both sides of each equation by its seconds.
 
 
 # %% tags=["exercise"]
@@ -198,9 +197,9 @@ check.check_6_3(model, fit)
 #     grads = mc.gradients(grads, 0)                   # after the backward pass, in every step
 #     mc.finalize()
 #
-# The plugin also has `mc.get_rank()` and `mc.get_nranks()`. With it, every rank saved into its own folder `rankN`,
-# and several *thread teams* could train two networks. `ml_comm.py` is such a plugin in fifty lines of mpi4py. Read
-# it. Its `broadcast` and `gradients` *return* new arrays, which `train.py` calls `params` and `gradients`.
+# With it, every rank saved into its own folder `rankN`, and several *thread teams* could train two networks.
+# `ml_comm.py` is such a plugin in fifty lines of mpi4py. Its `broadcast` and `gradients` *return* new arrays, which
+# `train.py` calls `params` and `gradients`.
 #
 # **Exercise 6.4.** Put the calls into `train.py`, and complete `steps`, whose result is passed to
 # `config_team` as `max_steps`. Each update uses `batch` images on each rank. How many updates do E epochs of n
@@ -213,10 +212,9 @@ importlib.reload(train)
 check.check_6_4(train)
 
 # %% [markdown]
-# Compare `train.py` with lesson 01's. There are five differences: a communicator; a *slice* of the batch for each
-# rank (`batch[rank::size]`); a *broadcast*, because each rank draws different initial parameters; averaged
-# *gradients*; and printing and saving on rank 0 alone. The batch is 32 for all ranks together, so the mathematics
-# is the same as on one rank.
+# `train.py` differs from lesson 01's in five ways: a communicator; a *slice* of the batch for each rank
+# (`batch[rank::size]`); a *broadcast*, because each rank draws different initial parameters; averaged *gradients*;
+# and printing and saving on rank 0 alone. The batch is 32 for all ranks together, as on one rank.
 
 # %%
 from autograder.measuring import measure
@@ -237,11 +235,11 @@ plots.speedup(list(runs.values()))
 # %% [markdown]
 # **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly
 # 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from
-# 0.920 to 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The time does *not* fall: a step of this network takes a
-# fraction of a millisecond to compute, and then 200 kB are exchanged, however many ranks there are.
+# 0.920 to 0.933, on 1, 2 and 4 ranks. The time does *not* fall: a step of this network takes a fraction of a
+# millisecond to compute, and then 200 kB are exchanged, however many ranks there are.
 #
-# Are the parameters the same as on one rank? Compare in float64. Rounding depends on the order of additions: in one
-# correct run on 2 ranks a weight differed by 0.0046 in float32, and by 1e-15 in float64.
+# Are the parameters the same as on one rank? Compare in float64. In one correct run on 2 ranks a weight differed by
+# 0.0046 in float32, and by 1e-15 in float64.
 
 # %%
 exact = ["--precision", "float64"]
@@ -293,18 +291,16 @@ plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # - A spread of 0 proves that all ranks agree, but not that they are right. With `divide` and with `slice` all ranks
 #   take the same wrong step. Only the comparison with one rank shows the fault.
 # - `divide` takes steps that are exactly twice as long, and learns *more* in two epochs.
-# - With `half` each rank has one finished chunk and one with only its own gradients. The ranks drift apart from the
-#   first step.
-# - Between two ranks of one node, Open MPI buffers a message of up to about 4 kB: 80 and 800 bytes were sent though
-#   nobody received them, but 8,000 bytes were not.
+# - With `half` each rank has one finished chunk and one with only its own gradients.
+# - Open MPI buffers up to about 4 kB between two ranks of one node: 800 bytes were sent though nobody received them,
+#   but 8,000 were not.
 #
 # ## While the backward pass still runs
 #
-# Part of the exchange can be hidden. The gradient of the last layer is ready first, and can travel while those of
-# earlier layers are still being computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request;
-# `request.Wait()` waits for it. `total` must be another array. MPI reads `gradient` until `Wait`, but mpi4py does
-# not keep it alive. If nothing else does, its memory is reused, and the sum is garbage: in a trial on two ranks
-# it was wrong by 3 · 10³⁸.
+# Part of the exchange can be hidden. The last layer's gradient is ready first, and can travel while earlier ones are
+# computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request; `request.Wait()` waits for it.
+# `total` must be another array. MPI reads `gradient` until `Wait`, but mpi4py does not keep it alive. If nothing else
+# does, its memory is reused, and the sum is garbage.
 #
 # **Exercise 6.5.** Complete `overlapped_allreduce` in `collectives.py`.
 
@@ -353,11 +349,10 @@ lines = {s: lambda n, s=s: model(s, p, n, alpha, beta) for s in ("server", "ring
 plots.allreduce_times(points, lines, [unseen])
 
 # %% [markdown]
-# **What you should see.** The lines are flat on the left, where latency dominates, and proportional
-# to the bytes on the right. On two cores of a shared Intel Xeon (22 November 2026, Open MPI
-# 5.0.11), two ranks took 7 µs for 1 kB with the server, 24 with the ring and 3 with the library.
-# For 10 MB, of which the ring moves half, they took 3.2, 1.8 and 1.7 ms. Arrays that fit into the
-# cache are faster than the model says. That is why we count bytes.
+# **What you should see.** The lines are flat on the left, where latency dominates, and proportional to the bytes on
+# the right. On two cores of a shared Intel Xeon (Open MPI 5.0.11), two ranks took 7 µs for 1 kB with the server, 24
+# with the ring and 3 with the library. For 10 MB they took 3.2, 1.8 and 1.7 ms. Arrays that fit into the cache are
+# faster than the model says.
 #
 # ## Why rings lose when ranks are many
 #
@@ -376,21 +371,19 @@ schemes = {
 plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 
 # %% [markdown]
-# **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For a
-# ResNet-50's 102.5 MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its
-# 57 ms; halving and doubling takes 17 ms, and the plain tree takes 197 ms. So libraries choose by size and number of
-# ranks: NCCL has rings and trees, and MPI has a handful of algorithms. (The model assumes that distant partners are
-# as fast as neighbours.)
+# **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For 102.5
+# MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its 57 ms; halving and
+# doubling takes 17 ms, and the plain tree takes 197 ms. So libraries choose by size and number of ranks: MPI has
+# several algorithms, NCCL has rings and *pipelined* trees, which keep all links busy. (The model assumes that distant
+# partners are as fast as neighbours.)
 #
 # ## Back ends, and many small arrays
 #
-# `backends.py` times MPI and Gloo, and NCCL where there are GPUs. **Algorithm bandwidth** is n bytes / seconds, which
-# falls with p even on a perfect network. **Bus bandwidth** is algorithm bandwidth times 2(p − 1)/p: the bytes that
-# each rank of a ring really moves. Compare bus bandwidth with the data sheet. NVIDIA's nccl-tests (`all_reduce_perf`)
-# prints both as `algbw` and `busbw`.
+# `backends.py` times MPI and Gloo, and NCCL where there are GPUs. **Algorithm bandwidth** is n bytes / seconds. **Bus
+# bandwidth** is algorithm bandwidth times 2(p − 1)/p: the bytes that each rank of a ring really moves. Compare bus
+# bandwidth with the data sheet. NVIDIA's nccl-tests (`all_reduce_perf`) prints both as `algbw` and `busbw`.
 #
-# A network has a hundred or more gradients, most of them small. Horovod and DDP copy many gradients into one
-# buffer and send that: **fusion**.
+# Most of a network's gradients are small. Horovod and DDP copy many into one buffer and send that: **fusion**.
 
 # %%
 places = {"here": {}}
@@ -416,9 +409,8 @@ for m in found.measures:  # many small arrays, and the two halves
         print(f"{m['backend'] or 'mpi':5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
 
 # %% [markdown]
-# **What you should see.** The smallest array takes much longer with Gloo than with MPI. The 160 arrays
-# of 1 kB take longer when sent one by one than when fused. Fusion gains most where latency is large,
-# here with Gloo. The two halves together take about as long as the allreduce.
+# **What you should see.** The smallest array takes much longer with Gloo than with MPI. The 160 arrays of 1 kB take
+# longer one by one than fused, most of all with Gloo. The two halves together take about as long as the allreduce.
 #
 # GPUs on one node and GPUs on two nodes communicate over different networks. In the `full` profile, the cell measures
 # both, up to 512 MB, because 10 MB is too little to fill NVLink. Within a node all GPUs take part: four A100 reach a
@@ -441,8 +433,8 @@ for m in exchange.measures:
 
 # %% [markdown]
 # **What you should see.** A step gets longer by about the straggler's 20 ms. Overlapping gains little on a CPU,
-# because the same core computes and moves the message. Where a network card or GPU moves the message, overlapping can
-# hide the shorter of the two times.
+# because the same core computes and moves the message. Where a network card or GPU moves it, overlapping can hide the
+# shorter of the two times.
 #
 # ## Write down your answers
 #
@@ -487,9 +479,8 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # %% [markdown]
 # ## Traps
 #
-# Every row was run. Rows with numbers come from two ranks on two cores of an AMD EPYC (22 November 2026, NumPy 2.4),
-# with 12,800 images, 2 epochs and float64. The intact run had a loss of 0.279 and a test accuracy of 0.917, like one
-# rank.
+# Every row was run. Rows with numbers come from two ranks on two cores of an AMD EPYC, with 12,800 images, 2 epochs
+# and float64. The intact run had a loss of 0.279 and a test accuracy of 0.917.
 #
 # | you see | cause |
 # |---|---|

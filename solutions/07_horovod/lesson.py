@@ -16,11 +16,11 @@
 # **Which lines turn a serial program into one for any number of GPUs, and what does each prevent?**
 #
 # In lesson 06 you averaged gradients by hand. Horovod, released by Uber in 2017, does it inside the optimizer, for
-# Keras and PyTorch. Your program needs five steps for it. You write them, run them, and then remove them one at a
-# time to see what each missing step changes.
+# Keras and PyTorch. Your program needs five steps for it. You write them, then remove them one at a time to see what
+# each prevents.
 #
-# Horovod's last release, 0.28.1, is from June 2023. It still works, and many clusters offer it. Start a new project
-# with PyTorch's DistributedDataParallel (lesson 10), which has the same steps under other names.
+# Horovod's last release, 0.28.1, is from June 2023. Many clusters offer it. Start a new project with PyTorch's
+# DistributedDataParallel (lesson 10), which has the same steps under other names.
 #
 # Allow 60 minutes for the first half; the second can wait for another day. On two CPU cores all runs on this page
 # take about a minute and a half.
@@ -57,8 +57,7 @@ if profile == "smoke":
 # 1. How long does an epoch take, compared with one rank? `"quarter"`, `"same"` or `"longer"`.
 # 2. Four epochs on one rank reached a test accuracy of 0.9805 (Jülich, all 60,000 images). What accuracy does one
 #    epoch on each of four ranks reach?
-# 3. Now there are two ranks, and each reads only half of the images. By what factor is an epoch faster? 2 means half
-#    the time, and 1 means the same time.
+# 3. Now two ranks read half of the images each. By what factor is an epoch faster? (2 means half the time.)
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_epoch to one of the three words, the other two to a number each
@@ -99,8 +98,8 @@ check.check_7_1(train)
 
 # %% [markdown]
 # **Exercise 7.2.** Complete `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps.
-# So scale the rate with the batch: rate × size. That rule was made for SGD. For Adam, it has to be tested: for
-# this network, it holds for up to 16 workers (lesson 09).
+# So scale the rate with the batch: rate × size. That rule was made for SGD. With Adam, it holds for this network on up
+# to 16 workers.
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -108,12 +107,11 @@ check.check_7_2(train)
 
 # %% [markdown]
 # **Exercise 7.3.** Complete `start_alike`. The program seeds each rank differently, so each rank shuffles in its own
-# order. With one seed all ranks would read the same batch at the same time. Different seeds also mean different start
-# parameters, so rank 0 has to broadcast its own. Every rank calls `broadcast_variables`. Rank 0 sends, and the others
-# receive.
+# order. Different seeds also mean different start parameters, so rank 0 has to broadcast its own. Every rank calls
+# `broadcast_variables`. Rank 0 sends, and the others receive.
 #
-# Horovod's callback `BroadcastGlobalVariablesCallback` acts *after* the first batch. Each rank takes that one step
-# from its own parameters. This program broadcasts before that.
+# Horovod's callback `BroadcastGlobalVariablesCallback` acts *after* the first batch, which each rank then trains from
+# its own parameters. This program broadcasts before that.
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -128,7 +126,7 @@ importlib.reload(train)
 check.check_7_4(train)
 
 # %% [markdown]
-# Here are the differences from lesson 02's program.
+# The differences from lesson 02's program:
 
 # %%
 import difflib
@@ -177,8 +175,8 @@ check.check_7_5(epochs, passes)
 #
 # ## Run it
 #
-# The network has one hidden dense layer, in Keras. On GPUs each rank needs its own GPU, so with more ranks than GPUs
-# per node, you need more nodes.
+# The network has one hidden dense layer, in Keras. Each rank needs its own GPU, so the cell asks for as many nodes as
+# that takes.
 
 # %%
 from autograder.reading.files import read_files
@@ -216,16 +214,14 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #
 # - The parameters of all ranks are equal to the last bit, and one rank wrote a file.
 # - **An epoch is no shorter on several ranks**, because each still reads every image. Here it is longer: the network
-#   is small, and 407,050 gradients are sent after each step. On two cores of a shared AMD EPYC (23
-#   November 2026, two threads per rank), 3,200 images took 0.4 s per epoch on one rank and 0.9 to
-#   1.0 s on two.
+#   is small, and 407,050 gradients are sent after each step. On two cores of a shared AMD EPYC (two threads per rank),
+#   3,200 images took 0.4 s per epoch on one rank and 0.9 to 1.0 s on two.
 # - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images. (Its
 #   larger network on 8 tasks reached .9911 after 12 epochs.) The `smoke` profile uses 3,200, so its values are lower.
 #
 # ## Break it
 #
-# `break_it.py` is the same training with one line removed. It compares the ranks' parameters before the first step
-# and after some later ones.
+# `break_it.py` is the same training with one line removed.
 #
 # - `--without nothing`: intact, with your functions;
 # - `--without average`: Adam is not wrapped;
@@ -273,7 +269,6 @@ plots.faults(broken)
 # | `seeds` | 0 → 0 → 0 → 0 | 0.214 | 0.863 |
 # | `guard` | 0 → 0 → 0 → 0 | 0.124 | 0.902 |
 #
-# - No accuracy looks broken, and every loss falls.
 # - Without the average the ranks drift apart step by step. Without the broadcast they take the *same* steps from
 #   different starts, so the distance never changes.
 # - `seeds` ends exactly like `average`: the mean of two equal gradients is that same gradient. The spread is 0.
@@ -311,25 +306,22 @@ for name, run in broken.items():
 #
 # ## How much faster?
 #
-# `speed.py` answers this. One launch runs several rounds of three phases each, with **your** functions. Its
-# network does a lot of computation per gradient: a ResNet with 273,658 parameters for 32 × 32 images of noise.
+# `speed.py` runs several rounds of three phases each, with **your** functions. Its network computes a lot per
+# gradient: a ResNet with 273,658 parameters for 32 × 32 images of noise.
 #
 # - *alone*: rank 0 computes, and the others sleep;
 # - *silent*: all ranks compute and exchange nothing;
 # - *together*: all ranks compute, and the gradients travel through your optimizer.
 #
-# Every rank that computes makes the same number of steps in each phase. So on N ranks
+# Every rank that computes makes the same number of steps. So on N ranks
 #
 # - **speedup** = N × alone / together;
 # - **ceiling** = N × alone / silent, the speedup of copies that never communicate. They share memory, caches and
 #   clock, so the ceiling may be below N;
-# - **share** = silent / together: how much of the ceiling is left after your exchange.
+# - **share** = silent / together: how much of the ceiling is left after your exchange. Above 1 it is noise.
 #
-# All batches have the same size, so a share above 1 is noise.
-#
-# Each ratio is computed within a round, so other load on the machine affects all three phases equally. The result
-# is the median of 10 to 12 rounds. Only the process of the third phase loads your `train.py`; another process measures
-# the time.
+# Each ratio is computed within a round, so other load on the machine affects all phases equally. The result is the
+# median of 10 to 12 rounds. Only the process of the third phase loads your `train.py`; another measures the time.
 # Ranks that skipped the exchange would be faster, so some randomly chosen updates are computed again.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP. An A100 computes them in half a
@@ -339,13 +331,15 @@ for name, run in broken.items():
 #
 # ## Out of one node
 #
-# A node has four or eight GPUs. `nodes.py` goes further: it trains lesson 03's network, ResNet50V2 on CIFAR-10 at
-# 128 × 128 pixels, with your functions. On N ranks, each rank reads every N-th image, so all ranks together make
-# one pass per epoch. Eight times Adam's usual rate is too much for a large untrained network. So `nodes.py` has a rate
-# of 0.0003 per rank, and in the first epoch Horovod's `LearningRateWarmupCallback` (with `momentum_correction=False`)
-# raises it from that of one rank to that of all (lesson 09). Batch normalisation is not averaged: each rank keeps running means of its own images, and
-# rank 0's are tested. N ranks make 1/N of the steps, so each step changes these means as much as N steps would on one
-# rank. Submit a job for every size, such as 8 ranks on nodes with four GPUs:
+# A node has four or eight GPUs. `nodes.py` trains lesson 03's network, ResNet50V2 on CIFAR-10 at 128 × 128 pixels, on
+# several nodes with your functions. On N ranks, each rank reads every N-th image.
+#
+# - Eight times Adam's usual rate is too much for a large untrained network. So the rate is 0.0003 per rank, and
+#   Horovod's `LearningRateWarmupCallback` (with `momentum_correction=False`) reaches it after one epoch (lesson 09).
+# - Batch normalisation is not averaged: each rank keeps running means of its own images, and rank 0's are tested. N
+#   ranks make 1/N of the steps, so each step changes these means as much as N steps would on one rank.
+#
+# Submit a job for every size, such as 8 ranks on nodes with four GPUs:
 #
 #     cluster submit --nodes=2 --ntasks=8 --ntasks-per-node=4 job_nodes.sbatch
 #
@@ -354,12 +348,10 @@ for name, run in broken.items():
 # What does it cost to leave the node? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each sends 2 · 7/8
 # · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, and through 300 GB/s of NVLink it takes 0.6 ms
 # (data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000
-# images (lesson 05). One card per node would therefore make a step 10 % longer. JUWELS Booster and MareNostrum 5 have
-# four such cards per node (according to their user guides), and NCCL uses all four at once. That adds 2 to 3 %, or
-# less where the exchange overlaps with the backward pass.
+# images (lesson 05), so one card per node makes it 10 % longer. JUWELS Booster and MareNostrum 5 have four cards per
+# node (user guides), and NCCL uses all of them: 2 to 3 %, or less where the exchange overlaps with the backward pass.
 #
-# In the `full` profile, the next cell submits all sizes. **Nobody has run it on GPUs for this course yet**, only on
-# two virtual nodes, with a small network.
+# In the `full` profile, the next cell submits all sizes. **Nobody has run it on GPUs for this course yet.**
 #
 # What share of the ceiling will your ranks reach in `speed.py`, from 0 to 1?
 
@@ -398,7 +390,6 @@ if profile == "full":
 # On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend where a second node begins.
 # The last *loss* is higher on many ranks: 8 ranks make 25 steps per epoch instead of 195 (lesson 09). The published
 # speedup of this network, with 2,048 images per GPU, is 0.88 of the ideal on two H100 of one node, and 0.70 on four.
-# The rubric's threshold, half of the ideal on your largest size, is a guess.
 #
 # ## Who read what?
 
@@ -464,14 +455,11 @@ answers.note(passes_3_ranks=passes(4, 3), read_again=twice)
 # ## PyTorch, and a diary of every step
 #
 # `train_torch.py` is the complete program in PyTorch. (A TensorFlow loop of your own uses
-# `DistributedGradientTape`.)
-#
-# Horovod can record in a *timeline* when it handles each tensor. Set `HOROVOD_TIMELINE` to a file name in the
-# environment of all ranks.
+# `DistributedGradientTape`.) If `HOROVOD_TIMELINE` is a file's name in the environment of all ranks, Horovod writes a
+# *timeline* there: when it handles each tensor.
 #
 # **Exercise 7.7.** Ask for a timeline in `job_torch.sbatch`. The job will run on one rank and on several, so put
-# the number of ranks into the file name, such as `timeline_2.json`. Slurm sets `SLURM_NTASKS` to a job's number of
-# tasks.
+# the number of ranks into the file name, such as `timeline_2.json`. Slurm's `SLURM_NTASKS` has this number.
 
 # %% tags=["check"]
 check.check_7_7("job_torch.sbatch")
@@ -492,21 +480,21 @@ plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
 # **What you should see.** The upper picture shows each run's time from start to end, the lower one the parts of a
-# step. A tensor is *negotiated* from the moment one rank has its gradient
-# until all have it. Then it *travels*, often together with others. Long negotiation means unequal work among the
-# ranks. A long travel time means little computation per gradient. `chrome://tracing` shows the whole file.
+# step. A tensor is *negotiated* from the moment one rank has its gradient until all have it. Then it *travels*, often
+# together with others. Long negotiation means unequal work among the ranks. A long travel time means little
+# computation per gradient. `chrome://tracing` shows the whole file.
 #
 # ## On your cluster
 #
 # **Keras 3 trains and reports no error.** `train.py` asks for Keras 2 (`TF_USE_LEGACY_KERAS`), because Horovod 0.28.1
 # overrides a method that Keras 3 no longer calls. Each loss falls, but nothing is averaged: the ranks ended 0.12 to
-# 0.25 apart. `keras3.py` shows this in 20 steps. Four lines correct it:
+# 0.25 apart. Four lines of `keras3.py` correct it:
 #
 #     cluster submit job_keras3.sbatch
 #
 # **Resume after a time limit.** After each epoch both programs save the parameters, Adam's moments, the number of
-# finished epochs and the seed. The next command continues your run from 4 epochs to 8 (omit `--train-samples` in the
-# `full` profile) and ends with the same parameters as an uninterrupted run:
+# finished epochs and the seed. The next command continues your `smoke` run from 4 epochs to 8 and ends with the same
+# parameters as an uninterrupted run:
 #
 #     cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume
 #
@@ -516,8 +504,8 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # ## Traps
 #
-# These rows add to the two tables above. They were measured with `train.py` on two ranks (two cores of an AMD EPYC,
-# 23 November 2026), with 3,200 images and 2 epochs. The intact run reached an accuracy of 0.899.
+# Measured with `train.py` on two ranks (two cores of an AMD EPYC, 23 November 2026), with 3,200 images and 2 epochs.
+# The intact run reached an accuracy of 0.899.
 #
 # | you see | cause |
 # |---|---|
@@ -530,10 +518,8 @@ plots.tensor_timeline(steps[-4:-1])
 #
 # ## Recap
 #
-# - Five steps: init, pin, wrap and scale, broadcast, rank 0 writes. Most of them prevent faults that raise no
-#   error.
-# - If the parameters are equal on all ranks, all ranks train one network. The spreads *before the first step* and
-#   *at the end* identify the fault; accuracy does not.
+# - Five steps: init, pin, wrap and scale, broadcast, rank 0 writes. Most prevent faults that raise no error.
+# - The spreads *before the first step* and *at the end* identify a fault; accuracy does not.
 #
 # **Submit** your work in a terminal. This packs the folder and lists its contents.
 #

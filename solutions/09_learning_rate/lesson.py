@@ -186,10 +186,8 @@ plots.accuracy_by_workers(results)
 # *two*. Where accuracy varies widely between seeds, the rule is at its limit. Never judge by one seed.
 #
 # At N = 64 an epoch has seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
-# 0.905 to 0.921. With the same warm-up and decay, LARS alone reached 0.885 to 0.889, momentum alone reached 0.864 to
-# 0.892, and runs with neither reached 0.831 to 0.872. None of them reaches one worker's accuracy: there is a
-# **largest useful batch**. On all 60,000 images, one worker's accuracy was 0.970 to 0.973. With N = 16, it was 0.11
-# to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of warm-up.
+# 0.905 to 0.921; LARS alone 0.885 to 0.889, momentum alone 0.864 to 0.892, and neither 0.831 to 0.872. None of them
+# reaches one worker's accuracy: there is a **largest useful batch**.
 #
 # The rules were made for SGD. **With Adam**, the size of a step is about the rate, whatever the norm of the gradient.
 # For lesson 07's network, multiplying the rate by N was best up to N = 16 (accuracy 0.938 to 0.941; one worker's was
@@ -239,8 +237,8 @@ answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 # Some large batches ended with *equal training* loss and *worse test* accuracy (Keskar and others; Hoffer and
 # others). Three reasons were suggested: overfitting, attraction to saddle points, and less exploration because of
 # less noise. Keskar and others found that large batches end in *sharp* minima, where a small step in the weights
-# raises the loss a lot. Sharpness alone does not explain the gap: the same network written with rescaled weights is
-# sharper, but its test accuracy is the same (L. Dinh and others, arXiv:1703.04933). With longer training the gap may disappear (Hoffer and others).
+# raises the loss a lot. But the same network with rescaled weights is sharper and no worse (L. Dinh and others,
+# arXiv:1703.04933). With longer training the gap may disappear (Hoffer and others).
 #
 # To claim a gap you need runs that have reached the same training loss. So now all batch sizes train until the loss
 # is 0.15, for at most twenty epochs. It is measured after each epoch, over all training images.
@@ -280,7 +278,6 @@ plots.at_equal_loss(paths, 0.15)
 # **What you should see.** None of five seeds shows a gap. N = 16 reaches 0.15 after 14 to 16 epochs instead of 4 or
 # 5, and then its test accuracy is that of N = 1 (0.938–0.940 against 0.937–0.943). N = 64 has *not* reached 0.15 in
 # twenty epochs. Its test accuracy of 0.919 to 0.934 is lower, but that is no generalisation gap: it has learnt less.
-# After equally many *epochs*, both large batches look worse, and some call that a gap.
 #
 # ## Parallel without communication
 #
@@ -307,10 +304,9 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 
 # %% [markdown]
 # **What you should see.** For N = 8, the best setting is a rate of 0.3 with momentum 0.9. It reaches an accuracy of
-# 0.95 after five epochs. Momentum 0.9 adds up about ten gradients, so a rate of 0.3 works like 3 without momentum. A
-# rate of 1.0 with momentum is too large (0.80). The winner beats the base's 0.94, but nobody has searched for the
-# base's best rate: tune both before you compare. Choosing by test accuracy flatters the winner. For a
-# published result, choose settings with training images set aside.
+# 0.95 after five epochs. Momentum 0.9 adds up about ten gradients, so a rate of 0.3 works like 3 without momentum. The
+# winner beats the base's 0.94, but nobody has searched for the base's best rate: tune both before you compare.
+# Choosing by test accuracy flatters the winner. For a published result, choose with training images set aside.
 #
 # ## The question of the title
 #
@@ -367,12 +363,11 @@ plots.race(needed, gains, target)
 # | 16 | 9, 9, 10, 11, 11 | 6.1 |
 # | 64 | 18, 18, 19, and two not in twenty | 13 for those that arrive |
 #
-# (For N = 1 your two seeds are slow, 5 and 4 epochs, so your speedup was 8.)
+# (Your two seeds are slow at N = 1: 5 and 4 epochs.)
 #
 # **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, here by
 # a factor of 2.6 at N = 16. So 16 workers get there at most 6 times as fast, even if the exchange costs nothing. With
-# a share of 0.5, which is usual for a light network, they get there 3 times as fast. (By the linear rule N = 8 needs
-# 3 to 5 epochs and is 7 times as fast: each batch has its own best rule.)
+# a share of 0.5, which is usual for a light network, they get there 3 times as fast.
 #
 # ## The same schedule in Horovod
 #
@@ -380,8 +375,8 @@ plots.race(needed, gains, target)
 # the data as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in
 # `lars_keras.py` and `lars_torch.py` (twenty lines each).
 #
-# `nodes.py` applies the same lines to lesson 03's network on several nodes. In the `full` profile, the next cell
-# submits this program on 1, 2, 4 … ranks. It is the race above, with real workers.
+# In the `full` profile, the next cell also submits `nodes.py`, with lesson 03's network, on 1, 2, 4 … ranks. It is the
+# race above, with real workers.
 
 # %%
 layers = ["--lars", "0.02", "--momentum", "0.9", "--lr", "1"]
@@ -402,14 +397,12 @@ if profile == "full":
 
 # %% [markdown]
 # **What you should see.** In both frameworks the rate rises from the base to twice the base and falls to almost
-# nothing, and the spread of the parameters is 0. LARS needs other rates than SGD: rate 1 with a
-# trust of 0.02 moves each layer by 2 % of its weights' norm. Four epochs of 3,200 images only
-# test the program.
+# nothing, and the spread of the parameters is 0. LARS needs other rates than SGD: rate 1 with a trust of 0.02 moves
+# each layer by 2 % of its weights' norm in the first step, and by more with momentum.
 #
 # In the `full` profile, the picture has two curves: the speedup of an *epoch*, and the speedup to a test accuracy of
-# 0.5. The distance between them is the cost of the large batch. The second curve bends down at the largest useful
-# number of GPUs for this network. (So far the job has run on two virtual nodes with a small network, not on GPUs;
-# rate, epochs and the 0.5 are guesses.)
+# 0.5. The distance between them is the cost of the large batch. (Nobody has run it on GPUs yet: rate, epochs and the
+# 0.5 are guesses.)
 #
 # ## Break it
 #
@@ -444,8 +437,7 @@ plots.faults(broken, path="lr", more=["momentum"])
 # | `momentum` | 50 | 0.8 | 0.947–0.948 |
 #
 # - Two faults look *better* than the intact run. `batch` makes eight times as many updates: as many as one worker, so
-#   eight workers gain nothing. `momentum` works like ten times the rate, which decay brings down in time. Without
-#   decay it does harm (0.902 to 0.921, against 0.935 to 0.941 without either).
+#   eight workers gain nothing. `momentum` works like ten times the rate, which decay brings down in time.
 # - Only the accuracy of `summed` looks broken. The recorded rate is correct, but each step is eight times as long.
 #   The first epoch's loss of 3.2 is worse than guessing (ln 10 = 2.3).
 # - So read the updates, the rate and the loss of the first epochs together.

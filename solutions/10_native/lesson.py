@@ -140,13 +140,11 @@ else:
     print(*diff, sep="\n")
 
 # %% [markdown]
-# Now do the same work on one rank and on several. A step has 256 images in both runs, so the updates are the
-# same except for rounding, and the accuracies may differ by a few test images. This is *strong* scaling. (Choose
-# a number of ranks that divides 256.)
+# Now do the same work on one rank and on several. A step has 256 images in both runs, so the updates are the same
+# except for rounding. This is *strong* scaling. (Choose a number of ranks that divides 256.)
 #
 # The toolkit also tests the training itself. In each epoch it draws one step at random, and computes it again from
-# the mean of all ranks' gradients. `drawn_error` is the relative difference. `orders_as_drawn` passes new samplers
-# to `order_of`.
+# the mean of all ranks' gradients. `drawn_error` is the relative difference.
 
 # %%
 from cluster.jobs.notebook import JobError, on_nodes, submit_once
@@ -166,18 +164,17 @@ for name, found in runs.items():
 
 # %% [markdown]
 # **What you should see.** Both runs take the same number of steps. Their accuracies differ by a few images out of
-# 10,000. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank,
-# and 0.22 and 0.27 s on two (two runs on two idle cores of an AMD EPYC, no GPU, one thread per process, Gloo). Two
-# ranks pay off with more work per message: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch
-# of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, first epochs
-# excluded).
+# 10,000. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank, and 0.22
+# and 0.27 s on two (two idle cores of an AMD EPYC, Gloo). Two ranks pay off with more work per message: with
+# convolutions and 128 images *on each rank* (`--model cnn`), an epoch of 6,400 images went from 8.1–9.7 s on one rank
+# to 4.3–6.5 s on two.
 #
-# **Try** the other launcher, in a terminal. Ranks, results and record are the same:
+# **Try** the other launcher, in a terminal:
 #
 #     LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
 #
-# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. In a
-# test set, repeats would change the accuracy slightly, so here each rank tests on all images.
+# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. Repeats
+# would change a test's accuracy, so each rank tests on all images.
 #
 # **On GPU nodes**, add three things that this small program leaves out. `device_id=device` in
 # `init_process_group` connects NCCL at once, so a broken network fails at the start. Pinned memory
@@ -189,14 +186,12 @@ for name, found in runs.items():
 #
 # `train_lightning.py` is complete; read it. A `LightningModule` says *what* is trained. The `Trainer` knows
 # *how*: it connects the ranks, wraps the network in DDP, puts a `DistributedSampler` into your `DataLoader` and
-# calls `set_epoch`. You no longer see the loop. To run code inside it, write a callback such as `Recorder`.
+# calls `set_epoch`. To run code inside its loop, write a callback such as `Recorder`.
 #
 # **A trap under Slurm.** Lightning reads Slurm's variables even if `mpirun` started the ranks. Those variables
 # then describe the job script, so every rank believes it is rank 0, and all but one end with `address already in
 # use` (tried with Lightning 2.6.6). So this job uses torchrun, and the program tells Lightning so with the
-# plugin `TorchElasticEnvironment`.
-#
-# **Versions to avoid.** 2.6.2 and 2.6.3 were malicious releases. Use 2.6.6 or another release that you trust.
+# plugin `TorchElasticEnvironment`. (Lightning 2.6.2 and 2.6.3 were malicious releases.)
 
 # %%
 [runs["Lightning"]] = run("job_lightning.sbatch", ranks)
@@ -284,9 +279,6 @@ expectations.compare(
 # - A part's forward *and* backward pass belong inside `no_sync`: DDP decides in the forward pass whether
 #   gradients will travel.
 # - Do a part's backward pass before the next part's forward pass: it frees the activations.
-#
-# The program compares your gradients with those of the whole batch. It also counts how often gradients are sent,
-# and how many images go through the network at once.
 
 # %% tags=["check"]
 import no_sync
@@ -372,10 +364,8 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 # ## How much faster?
 #
 # `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks without
-# communication; all ranks together, with **your** `start_ranks` and `distribute`. Only the process of the third phase
-# loads your `train.py`. Three rounds are chosen at random, and another process recomputes their updates from the mean
-# of all ranks' gradients. A quiet machine needs 10 rounds, a busy one up to 12. In the `full` profile, the network is
-# ten times as wide (lesson 07), and buckets have DDP's default size, 25 MB.
+# communication; all ranks together, with **your** `start_ranks` and `distribute`. In the `full` profile, the network
+# is ten times as wide (lesson 07), and buckets have DDP's default size, 25 MB.
 
 # %%
 words = {
@@ -393,9 +383,8 @@ plots.speed_rounds(speed)
 
 # %% [markdown]
 # **What you should see.** The blue line runs just below the yellow one: ranks that exchange gradients still
-# reach most of their ceiling. On two idle cores of a shared machine (AMD EPYC, no GPU) three runs of this job
-# had shares of 1.00, 0.93 and 0.94; in single rounds the share was between 0.68 and 1.04. Nobody has run it on
-# GPU nodes yet.
+# reach most of their ceiling. On two idle cores (AMD EPYC, no GPU) three runs of this job had shares of 1.00, 0.93
+# and 0.94; in single rounds the share was between 0.68 and 1.04. Nobody has run it on GPU nodes yet.
 #
 # In a published example, DDP trained a vision transformer on 100,000 images of 224 × 224 (bf16, a fixed batch
 # per GPU) at 242, 475, 935, 1,817, 3,597 and 6,914 images/s on 1 to 32 H100 GPUs of MareNostrum 5 (Torres,
@@ -406,11 +395,9 @@ plots.speed_rounds(speed)
 # - **A loop of your own:** DDP. **Logs, checkpoints and precision in a few lines:** Lightning, which uses DDP.
 # - **Parameters, gradients and optimizer do not fit on one GPU:** FSDP (`fully_shard`). It is not built on DDP:
 #   it cuts the parameters into shards, and each rank keeps one.
-# - **Nodes that come and go:** torchrun's elastic launch, such as `--nnodes=2:4 --max-restarts=3`. When a node
-#   leaves or joins, all ranks restart from the checkpoint that your program wrote.
+# - **Nodes that come and go:** torchrun's elastic launch (lesson 15).
 # - **JAX:** its own sharding; Keras 3's `keras.distribution` is a layer above it. **TensorFlow:** lesson 16.
-# - **Horovod** (lesson 07) works with both TensorFlow and PyTorch, but its last release was in June 2023. Keep
-#   it in programs that already use it.
+# - **Horovod** (lesson 07): keep it in programs that already use it.
 #
 # ## Questions
 #
@@ -450,8 +437,7 @@ answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=save
 #
 # ## Recap
 #
-# - A DDP program has seven steps: meet, pin, share out, shuffle, wrap, guard, leave. Lightning does most of
-#   them.
+# - A DDP program has seven steps: meet, pin, share out, shuffle, wrap, guard, leave.
 # - With the same images per step, the training is the same. Check this before you measure seconds.
 # - Gradients leave in buckets during the backward pass; buffers travel before the forward pass.
 # - A late rank delays all ranks. If a job hangs silently, set a timeout and read every rank's stack.

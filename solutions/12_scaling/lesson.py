@@ -17,7 +17,7 @@
 #
 # The scheduler gives you what you ask for, and bills you for it. So before a long training run you measure a short
 # one at a few sizes. You measure three kinds of scaling in one job, fit the laws that everybody quotes, and find out
-# how far beyond their data they can predict. Then you weigh cost against time and write a report.
+# how far they can predict. Then you weigh cost against time and write a report.
 #
 # Allow two hours. On two idle CPU cores all jobs on this page take about a minute.
 
@@ -68,9 +68,8 @@ answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 # | **epoch** | batch of *each* rank, images per epoch | most examples with DDP and Horovod: the global batch grows |
 # | **weak** | batch and images of *each* rank | more data in the same time |
 #
-# In strong scaling, updates and accuracy stay the same. In epoch scaling an epoch has fewer, larger
-# steps, so the training is different (lesson 09). *Scaling the batch and calling it strong scaling* is the most
-# frequent mistake in such tables.
+# In epoch scaling an epoch has fewer, larger steps, so the training is different (lesson 09). *Scaling the batch and
+# calling it strong scaling* is the most frequent mistake in such tables.
 #
 # `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are the values for one rank
 # alone.
@@ -88,10 +87,10 @@ check.check_12_1(train)
 # %% [markdown]
 # ## Measure in rounds, in one job
 #
-# The obvious way is one job per size, in a loop over `cluster submit --ntasks=N job.sbatch`. But one job may run at noon and the next at midnight, beside other jobs. `study.py` starts all ranks once and measures
-# in **rounds**. In each round, first 1, then 2, then 4 … ranks train on their images once, while the others sleep.
-# Every second round runs in reverse order. Sizes are compared *within* a round, so other load on the machine affects
-# them equally.
+# The obvious way is one job per size, in a loop over `cluster submit --ntasks=N job.sbatch`. But jobs run at
+# different times, beside other jobs. `study.py` starts all ranks once and measures in **rounds**. In each round,
+# first 1, then 2, then 4 … ranks train on their images once, while the others sleep. Every second round runs in
+# reverse order. Sizes are compared *within* a round, so other load on the machine affects them equally.
 #
 # The grey line is the **ceiling**. It is measured while all ranks train at the same time, each on one rank's images,
 # and never communicate. In weak scaling, only noise can exceed this ceiling, because each rank does the same work.
@@ -121,13 +120,12 @@ plots.scaling_study(runs)
 
 # %% [markdown]
 # **What you should see.** On two idle cores, both epoch and weak scaling come close to the silent copies. Strong
-# scaling stays a little behind: with half the images per step, a rank computes for half as long but exchanges just as much.
-# Points of one colour are rounds. If they are far apart, something else is running on your machine; look at the
-# medians and at the columns *low* and *high*.
+# scaling stays a little behind: with half the images per step, a rank computes for half as long but exchanges just as
+# much. Points of one colour are rounds; look at the medians and at the columns *low* and *high*.
 #
-# A difference smaller than these ranges is *not distinguishable*, which is a complete answer for your report.
-# **Efficiency above 1** needs an explanation: a smaller batch that fits into the cache, a baseline on another device,
-# a slow first epoch in the baseline, or other programs. Two cores cannot show a law: two sizes fit every law.
+# A difference smaller than these ranges is *not distinguishable*: a complete answer for your report. **Efficiency
+# above 1** needs an explanation: a smaller batch that fits into the cache, a baseline on another device, a slow first
+# epoch in the baseline, or other programs. Two cores cannot show a law: two sizes fit every law.
 #
 # ## One number for what is lost
 #
@@ -265,14 +263,14 @@ plots.laws_beyond(sets, curves, 1024)
 # stragglers, shared links and reading the data.
 #
 # The fixed cost is 318 s for the small set and 313 s for the large one: about five minutes in which no GPU computes.
-# (The large set's times are not on this page.) So the small set's throughput grew
-# 21.7-fold, but its total time shrank only 1.7-fold. *Epoch times and total times do not belong in one table.*
+# So the small set's throughput grew 21.7-fold, but its total time shrank only 1.7-fold. *Epoch times and total times
+# do not belong in one table.*
 #
 # Ratios in papers need the same care. Cray's plugin (lesson 06) was 1.4 times as fast as Horovod on 128 nodes of a
 # **Cray XC40** with KNL (Cori at NERSC), and 3.2 times as fast on 1,024. On 128 nodes of an **XC50** (Piz Daint at
-# CSCS) it was 1.8 times as fast as TensorFlow over gRPC, which lesson 16 runs. Mathuriya et al. 2017 measured gRPC on
-# KNL. Both systems have the Aries network. If plugin and Horovod are equally fast on one node, Horovod's efficiency
-# on 128 was at most 1/1.4 = 0.71 of the plugin's. The efficiencies themselves were not published.
+# CSCS) it was 1.8 times as fast as TensorFlow over gRPC, which lesson 16 runs. (Mathuriya et al. 2017; both systems
+# have the Aries network.) If plugin and Horovod are equally fast on one node, Horovod's efficiency on 128 was at most
+# 1/1.4 = 0.71 of the plugin's.
 #
 # ## Foretell
 #
@@ -371,9 +369,9 @@ for name, (n, kind) in jobs.items():
         answers.note(time_to_target=reached)
 
 # %% [markdown]
-# **What you should see.** In strong scaling the curve matches that of one rank, except for the last digit, because
-# sums of floats depend on their order. Epoch scaling makes half as many updates and lags behind in the first
-# epoch: in one run .738 instead of .772 (two CPU cores, PyTorch 2.13, one seed). It caught up later.
+# **What you should see.** In strong scaling the curve matches that of one rank, except for the last digit. Epoch
+# scaling makes half as many updates and lags behind in the first epoch: in one run .738 instead of .772 (two CPU
+# cores, one seed).
 #
 # ## Cost against time
 #
@@ -384,7 +382,7 @@ for name, (n, kind) in jobs.items():
 #     1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M
 #
 # More GPUs take less time and cost more. Where is the **sweet spot**? One answer is the size at which *cost × time*
-# is smallest. Up to this size, time falls by a larger factor than cost rises; beyond it, by a smaller one.
+# is smallest.
 #
 # **Exercise 12.7.** `cost(line)` returns GPU-hours (0 without GPUs) and kWh (`None` if the last field is empty).
 # Times are `[days-]hours:minutes:seconds`. Energy is in joules, with a letter K, M or G for thousands, millions or
@@ -513,9 +511,8 @@ scaling_report.write(
 # | a perfect "strong" curve | each rank kept its batch: epoch scaling |
 # | a baseline that nothing beats (not run here) | it used all cores, the other runs one per rank |
 #
-# Reports have three traps. The best of ten repeats is not the median: plot each repeat as a point.
-# "1,024 GPUs: 651 times" is a prediction without its range. A picture with nodes on one curve and GPUs
-# on the other mixes two studies.
+# In reports, the best of ten repeats is not the median, and "1,024 GPUs: 651 times" is a prediction without its
+# range.
 #
 # ## Recap
 #
