@@ -18,8 +18,8 @@ ADVICE = {
     " for more (--mem), or use fewer ranks per node or a smaller batch",
     r"CUDA out of memory|OOM when allocating": "the GPU's memory ran out: use a smaller"
     " batch; if the GPU is shared (nvidia-smi), use another one",
-    r"CUDA-capable device\(?s\)? (is/)?are busy|DEVICE_UNAVAILABLE": "another process has the GPU: a"
-    " speed job runs two on each, so the GPUs' compute mode has to be Default, not Exclusive"
+    r"CUDA-capable device\(?s\)? (is/)?are busy|DEVICE_UNAVAILABLE": "another process has the GPU:"
+    " a speed job runs two on each, so the GPUs' compute mode has to be Default, not Exclusive"
     " (nvidia-smi --query-gpu=compute_mode --format=csv); ask the centre",
     r"ranks were asked for, but .* sees": "the launcher and this MPI do not match, see:"
     " cluster doctor",

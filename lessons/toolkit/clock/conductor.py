@@ -7,8 +7,6 @@ conductor starts two processes: the *yardstick*, which imports only released cod
 
 import contextlib
 import os
-import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -68,26 +66,8 @@ def conduct(
         framework, *sockets = ROLE[0].split(",")
         both = (lambda: alone(job)), (lambda: together(job))
         serve.start_both([int(number) for number in sockets], framework, *both)
-    if exclusive := gpus_for_one_process():
-        leave(job.rank, exclusive)
     with one_sentence(job.rank):
         measured(job, lesson, framework, kind or DataParallel())
-
-
-def gpus_for_one_process() -> str:
-    """Return a sentence if this node's GPUs accept one process only. Two of each rank share one."""
-    try:
-        asked = ["nvidia-smi", "--query-gpu=compute_mode", "--format=csv,noheader"]
-        modes = subprocess.run(asked, capture_output=True, text=True, timeout=60).stdout
-    except (OSError, subprocess.SubprocessError):
-        return ""  # no GPU, or a driver that does not answer: the frameworks say why
-    if "Exclusive_Process" not in modes:
-        return ""
-    return (
-        f"The GPUs of {socket.gethostname()} are in compute mode Exclusive_Process, and each rank "
-        "of a speed job starts two processes on its GPU. Ask your site how a job gets GPUs in "
-        "compute mode Default."
-    )
 
 
 def arguments(parser: Any) -> Any:

@@ -49,17 +49,6 @@ def test_what_an_honest_job_records(tmp_path):
     assert len({value["seed"] for value in rounds}) == 4
 
 
-def test_gpus_for_one_process_are_refused_in_one_sentence(tmp_path):
-    """Each rank of a speed job starts two processes on its GPU."""
-    driver = tmp_path / "nvidia-smi"
-    driver.write_text("#!/bin/sh\necho Default\necho Exclusive_Process\n")
-    driver.chmod(0o755)
-    done = started(tmp_path, PATH=f"{tmp_path}:{os.environ['PATH']}")
-    assert done.returncode != 0
-    assert "compute mode Exclusive_Process" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["half of the batch", "averages nothing"])
 def test_the_real_update_is_compared(fault, tmp_path):
