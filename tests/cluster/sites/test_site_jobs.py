@@ -102,6 +102,16 @@ def test_torchrun_over_nodes_takes_srun_under_slurm(centre):
     assert "PET_" not in said
 
 
+@pytest.mark.parametrize(("listed", "chosen"), [("none pmi2 pmix pmix_v4", True), ("none", False)])
+def test_the_environments_open_mpi_starts_through_pmix_where_srun_has_it(centre, listed, chosen):
+    list_them = f"#!/bin/bash\n[ $1 != --mpi=list ] || {{ printf '%s\\n\\t' {listed}; exit; }}\n"
+    (centre.home / "centre/srun").write_text(list_them + RECORDER)
+    (centre.home / "environment/bin/mpirun").write_text("")
+    (centre.home / "environment/bin/mpirun").chmod(0o755)
+    said = calls(centre, "snellius", "launch_ranks 2 python train.py", **SLURM)
+    assert ("  SLURM_MPI_TYPE=pmix\n" in said) == chosen
+
+
 def test_torchrun_meets_on_the_first_node_where_the_fast_network_has_other_names(centre):
     """The stand-in of srun starts its program, once, as the second node."""
     (centre.home / "centre/srun").write_text(
