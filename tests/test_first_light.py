@@ -1,9 +1,10 @@
-"""The script for a machine with a GPU also runs here, on the CPU, and writes its report."""
+"""The script for a machine with one GPU also runs here, on the CPU, and writes its report."""
 
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,46 +14,77 @@ SOLUTIONS = ROOT / "solutions"
 SCRIPT = ROOT / "benchmarks" / "gpu" / "first_light.py"
 sys.path.insert(0, str(SCRIPT.parent))
 
-from first_light import PROGRAMS  # noqa: E402
+import first_light  # noqa: E402
+import report  # noqa: E402
+from first_light import PROGRAMS, TIMED, Program  # noqa: E402
 
 
-def started(*words):
+def started(*words, **more):
     command = [sys.executable, str(SCRIPT), *words]
-    environ = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    environ = os.environ | {"CUDA_VISIBLE_DEVICES": ""} | more
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=480)
 
 
 @pytest.mark.slow
 @pytest.mark.ranks
 def test_programs_run_and_the_report_has_them(tmp_path):
-    """Run one program of each kind. The tests of the lessons run the others."""
-    asked = {
-        "10_native/hang.py": "hung as meant",  # two ranks, and has to fail
-        "11_pipeline/train_library.py": "completed",  # two ranks, with losses
-    }
-    done = started("--pretend", "--out", str(tmp_path), "--only", *asked)
+    """Run a kill and a resume, two ranks, and the precisions. Tests of lessons run the others."""
+    asked = ["15_survive", "11_pipeline/tensor_parallel.py", "../benchmarks"]
+    words = ["--seconds", "400", "--out", str(tmp_path), "--only", *asked]
+    done = started(*words, COURSE_DEVICE="cpu")
     assert done.returncode == 0, done.stdout + done.stderr
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert {row["program"]: row["outcome"] for row in report["programs"]} == asked
-    assert all(row["losses"] for row in report["programs"] if row["program"].startswith("11"))
-    rates = {(row["precision"], row["loop"]): row["images_per_s"] for row in report["precisions"]}
-    assert set(rates) == {
+    written = json.loads((tmp_path / "report.json").read_text())
+    assert written["resumed"] == "equal"
+    *lives, two, rates = written["programs"]
+    assert [row["exit_codes"] for row in lives] == [[[0]], [[0]], [[-9], [75], [-9], [0]]]
+    assert len(two["devices"]) == 2
+    assert all(row["outcome"] == "completed" for row in written["programs"])
+    assert {(row["precision"], row["loop"]) for row in rates["rates"]} == {
         (precision, loop)
         for precision in ("float32", "tf32", "bfloat16")
         for loop in ("bare", "lesson")
     }
-    assert all(rate > 0 for rate in rates.values())
-    page = (tmp_path / "report.md").read_text()
-    assert all(program in page for program in asked)
+    assert all(row["program"] in (tmp_path / "report.md").read_text() for row in (*lives, two))
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.path)
+def test_a_program_that_hangs_is_killed_with_what_it_started(tmp_path):
+    program = tmp_path / "hang.py"
+    program.write_text(
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)'])\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(300)\n"
+    )
+    (tmp_path / "out").mkdir()
+    codes = first_light.start(Program(str(program)), tmp_path / "out", False, time.monotonic() + 3)
+    assert codes == [124]
+    child = Path("/proc", (tmp_path / "out" / "job.out").read_text().strip(), "stat")
+    assert not child.exists() or child.read_text().split()[2] == "Z"
+
+
+@pytest.mark.parametrize(
+    ("apart", "resumed", "fine"), [(0.01, "b", True), (0.03, "b", False), (0.01, "c", False)]
+)
+def test_losses_and_a_resumed_run_decide(tmp_path, apart, resumed, fine):
+    results = report.Report(tmp_path, seconds=1)
+    row = {"program": "02", "ranks": 1, "outcome": "completed", "losses": [2.0, 1.0]}
+    on_cpu = {"outcome": "completed", "losses": [2.0, 1.0 / (1 + apart)]}
+    results.add(report.compared(row, on_cpu))
+    for folder, end in {"whole": "b", "repeated": "b", "resumed": resumed}.items():
+        name = f"15_survive/train.py --folder {folder}"
+        results.add({"program": name, "ranks": 1, "outcome": "completed", "parameters": end})
+    assert results.is_fine() is fine
+
+
+@pytest.mark.parametrize("program", PROGRAMS + TIMED, ids=lambda program: program.name)
 def test_a_program_has_the_options_that_it_is_run_with(program):
-    path = SOLUTIONS / program.path
-    known = "".join(file.read_text() for file in path.parent.glob("*.py"))
+    path = (SOLUTIONS / program.path).resolve()
+    sources = [file.read_text() for file in path.parent.glob("*.py")]
     assert path.exists()
-    for word in program.words:
-        assert not word.startswith("--") or f'"{word}"' in known, word
+    for word in program.words.split():
+        assert not word.startswith("--") or f'"{word}"' in "".join(sources), word
+    if program.ranks == 2:  # the copy of the program has to use Gloo
+        assert '"nccl"' in "".join(sources)
 
 
 def test_the_programs_come_from_every_lesson_that_needs_only_pytorch():

@@ -1,224 +1,244 @@
-"""Run the course's PyTorch programs on a GPU machine on which nobody has run them before.
+"""Run the course's PyTorch programs on a machine with one GPU on which nobody has run them before.
 
     python benchmarks/gpu/first_light.py --out first_light
-    python benchmarks/gpu/first_light.py --pretend --out /tmp/first_light    # on CPU, as in CI
+    COURSE_DEVICE=cpu python benchmarks/gpu/first_light.py --out first_light    # tries this script
 
-It needs this repository, PyTorch, NumPy and pydantic, but no TensorFlow, Horovod, MPI or network.
-It runs each program with few steps, and with two NCCL ranks if there are two GPUs. It compares
-losses with those of the same run on a CPU, measures images per second in float32, TF32 and
-bfloat16, and writes report.json and report.md. Programs that need two ranks (speed.py of lesson
-10), MPI (study.py of lesson 12) or Gloo (deadlock.py of lesson 11) are left out.
+It needs this repository, PyTorch 2.11 or newer and NumPy, no network, and at most six minutes.
+First come programs with few steps, four at a time. Some have two ranks that share the GPU through
+Gloo, and a run of lesson 15 is killed and resumed. Then speed and precisions are measured. While
+time is left, programs train again on the CPU, and losses are compared. report.json and report.md
+are written after each program.
 """
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
-import platform
-import re
+import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from report import Report, compared
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from autograder.reading.files import read_files  # noqa: E402
-from autograder.records import Run  # noqa: E402
-from lessons.toolkit.record.devices import processor  # noqa: E402
-
-from precisions import precisions  # noqa: E402
-
-SECONDS = 480  # in all; a program may take EACH on the GPU, and again on the CPU
-EACH = 90
-APART = 0.02  # relative difference of a loss between GPU and CPU, after few steps in float32
-SHORT = ("--train-samples", "2560", "--epochs", "2")
-SMALL = (*SHORT, "--test-samples", "1000")
-PRETENDED = {"nccl": "gloo", "1024": "64", "384": "64", "2560": "640", "1000": "200", "10": "6"}
+TRIAL = os.environ.get("COURSE_DEVICE") == "cpu"
+LIVES = 6  # most starts of a program that is killed or warned
+AGAIN = (75, -signal.SIGKILL)  # exit codes after which a run of lesson 15 is started again
+SHORT = "--train-samples 2560 --epochs 2"
+SMALL = f"{SHORT} --test-samples 1000"
+# Smaller sizes, where a CPU tries the script.
+SIZES = {"2560": "640", "1000": "200", "1024": "64", "384": "64", "64": "16", "4": "1"}
+# Variables of launchers, and of what a user has set for other programs.
+OTHERS = ("SLURM_", "PMI", "PALS_", "OMPI_", "HOROVOD_", "TORCHELASTIC_", "COURSE_")
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the course, run with few steps, and the expected outcome."""
+    """A program with few steps."""
 
     path: str
-    words: tuple[str, ...] = ()
-    most: int = 2  # largest number of ranks
-    fewest: int = 1
+    words: str = ""
+    compare: bool = True  # has losses that a GPU does not round differently
+    ranks: int = 1  # two share the GPU, through Gloo
+    launcher: str = "torchrun"  # whose variables the ranks get
     needs: str = ""  # a package that does not come with PyTorch
-    trains: bool = True  # prints losses that can be compared with a CPU's
-    fails: str = ""  # it has to fail, with an error that matches this pattern
+    limit: int = 60  # seconds
+
+    @property
+    def name(self) -> str:
+        return f"{self.path} {self.words}".strip()
 
 
-PROGRAMS = [
-    Program("02_serial/train_torch.py", (*SHORT, "--model", "cnn"), most=1),
-    Program("10_native/train.py", (*SMALL, "--model", "cnn", "--accumulate", "2")),
-    Program("10_native/train_lightning.py", (*SMALL, "--model", "cnn"), needs="lightning"),
-    Program("10_native/buckets.py", ("--rounds", "3", "--batch-size", "64"), 2, 2, trains=False),
-    Program("10_native/hang.py", ("--timeout", "10"), 2, 2, trains=False, fails="imed out|timeout"),
+PROGRAMS = (
+    Program("02_serial/train_torch.py", f"{SHORT} --model cnn"),
+    Program("10_native/train.py", f"{SMALL} --model cnn --accumulate 2"),
+    Program("10_native/train_lightning.py", f"{SMALL} --model cnn", needs="lightning"),
     Program("11_pipeline/train.py", SMALL),
-    Program("11_pipeline/train.py", (*SMALL, "--schedule", "1f1b"), 2, 2),
-    Program("11_pipeline/train_library.py", SHORT, 2, 2),
-    Program("11_pipeline/speed.py", ("--rounds", "3", "--width", "1024"), 2, 2, trains=False),
+    Program("12_scaling/train.py", f"{SMALL} --scaling strong"),
+    Program("13_shard/train.py", "--layers 6 --width 384 --windows 32"),
+    Program("13_shard/train.py", "--ways fsdp --policy mixed --recompute --windows 32", False),
+    Program("14_profile/train.py"),
+    Program("14_profile/train_ways.py", compare=False),
+    Program("14_profile/break_it.py", compare=False),
+    Program("15_survive/train.py", "--folder whole"),
+    Program("15_survive/train.py", "--folder repeated", False),
     Program(
-        "11_pipeline/tensor_parallel.py",
-        ("--backend", "nccl", "--precision", "float32", "--width", "1024"), 2, 2, trains=False,
+        "15_survive/train.py",
+        "--folder resumed --background --kill-at 7 24 --warn-at 17",
+        compare=False,
+        limit=90,
     ),
-    Program("12_scaling/train.py", (*SMALL, "--scaling", "strong")),
-    Program("13_shard/train.py", ("--layers", "6", "--width", "384")),
-    Program("13_shard/break_it.py", ("--without", "nothing", "wrap"), 2, 2),
-    Program("14_profile/train.py", most=1),
-    Program("14_profile/train_ways.py", most=1, trains=False),  # rounds differently on a GPU
-    Program("15_survive/train.py"),
-]  # fmt: skip
+    Program("10_native/train.py", f"{SMALL} --model cnn", ranks=2),
+    Program("10_native/buckets.py", "--rounds 3 --batch-size 64", False, ranks=2),
+    Program("11_pipeline/tensor_parallel.py", "--width 1024", False, ranks=2),
+    Program("12_scaling/train.py", f"{SMALL} --scaling weak", ranks=2),
+)
+# These run alone, because they measure speed.
+TIMED = (
+    Program(
+        "10_native/speed.py",
+        "--rounds 3 --steps 2 --width 4 --batch-size 64",
+        compare=False,
+        ranks=2,
+        launcher="srun",
+        limit=90,
+    ),
+    Program("../benchmarks/gpu/precisions.py", compare=False, limit=90),
+)
 
 
-def command_line() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--out", type=Path, default=Path("first_light"), help="folder of the report"
-    )
-    parser.add_argument("--pretend", action="store_true", help="on CPU, with two Gloo ranks")
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        choices=dict.fromkeys(program.path for program in PROGRAMS),
-        metavar="PROGRAM",
-        help="only these, such as 10_native/hang.py",
-    )
-    return parser
-
-
-def start(program: Program, ranks: int, folder: Path, on_gpu: bool) -> tuple[int, float]:
-    """Run a program with torchrun in its own folder. Return its exit code and seconds."""
-    environ = os.environ | {"PYTHONPATH": str(ROOT), "COURSE_MIRRORS": "none"}
-    environ.setdefault("OMP_NUM_THREADS", "1")
-    if "COURSE_DATA" not in environ:
-        environ["COURSE_STAND_IN"] = "1"
+def environment(program: Program, rank: int, port: int, on_gpu: bool) -> dict[str, str]:
+    """Return the variables of a rank. Each rank seems to be alone on a node with one GPU."""
+    environ = {key: value for key, value in os.environ.items() if not key.startswith(OTHERS)}
+    environ |= {"PYTHONPATH": str(ROOT), "COURSE_STAND_IN": "1", "COURSE_MIRRORS": "none"}
+    environ |= {"OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     if not on_gpu:
-        environ["CUDA_VISIBLE_DEVICES"] = ""
-    torchrun = [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}"]
-    torchrun += ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0"]
-    command = [*torchrun, str(ROOT / "solutions" / program.path), *program.words]
-    began = time.monotonic()
-    with (folder / "job.out").open("w") as out, (folder / "job.err").open("w") as err:
+        environ |= {"CUDA_VISIBLE_DEVICES": "", "COURSE_DEVICE": "cpu"}
+    if program.ranks == 1:
+        return environ
+    rank_and_size = {"RANK": rank, "WORLD_SIZE": program.ranks, "LOCAL_RANK": 0}
+    if program.launcher == "srun":
+        rank_and_size = {"SLURM_PROCID": rank, "SLURM_STEP_NUM_TASKS": program.ranks}
+        rank_and_size |= {"SLURM_LOCALID": 0, "SLURM_STEP_ID": 0, "SLURM_JOB_ID": port}
+    alone = {"LOCAL_WORLD_SIZE": "1", "SLURM_STEP_TASKS_PER_NODE": f"1(x{program.ranks})"}
+    return environ | alone | {key: str(value) for key, value in rank_and_size.items()}
+
+
+def lesson_folder(program: Program, folder: Path) -> Path:
+    """Return the folder with the program, or a copy that uses Gloo where it would use NCCL."""
+    source = (ROOT / "solutions" / program.path).resolve()
+    if program.ranks == 1:
+        return source.parent
+    copy = folder / "program"
+    shutil.copytree(source.parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in copy.glob("*.py"):
+        file.write_text(file.read_text().replace('"nccl"', '"gloo"'))
+    return copy
+
+
+def start(program: Program, folder: Path, on_gpu: bool, until: float) -> list[int]:
+    """Run a program's ranks, each in a process group of its own, and return their exit codes.
+
+    Their output is added to job.out. At the time `until`, they and what they started are killed.
+    """
+    with socket.create_server(("", 0)) as server:
+        port = server.getsockname()[1]
+    command = [sys.executable, str(lesson_folder(program, folder) / Path(program.path).name)]
+    command += [SIZES.get(word, word) if TRIAL else word for word in program.words.split()]
+    with (folder / "job.out").open("a") as out, (folder / "job.err").open("a") as err:
+        places: Any = {"cwd": folder, "stdout": out, "stderr": err, "start_new_session": True}
+        environs = [environment(program, rank, port, on_gpu) for rank in range(program.ranks)]
+        ranks = [subprocess.Popen(command, env=environ, **places) for environ in environs]
         try:
-            code = subprocess.run(
-                command, cwd=folder, env=environ, stdout=out, stderr=err, timeout=EACH
-            ).returncode
+            return [rank.wait(max(0, until - time.monotonic())) for rank in ranks]
         except subprocess.TimeoutExpired:
-            code = 124
-    return code, time.monotonic() - began
+            return [124]
+        finally:
+            for rank in ranks:
+                end(rank)
 
 
-def looked_at(program: Program, ranks: int, on_gpu: bool, kept: Path) -> dict[str, object]:
-    """Run a program, and again on a CPU if its losses can be compared. Return the results."""
-    kept.mkdir(parents=True)
-    code, seconds = start(program, ranks, kept, on_gpu)
-    row: dict[str, object] = {"seconds": round(seconds, 1), "exit_code": code}
-    if program.fails:
-        errors = (kept / "job.err").read_text(errors="replace")
-        hung = code not in (0, 124) and bool(re.search(program.fails, errors))
-        stacks = sorted(kept.glob("stack_of_rank_*.txt"))
-        return row | {"outcome": "hung as meant" if hung else "did not hang", "stacks": len(stacks)}
-    runs = read_files([kept / "job.out"])
-    row["outcome"] = runs[0].outcome if code == 0 and runs else "failed"
-    if row["outcome"] != "completed":
-        return row | {"last_lines": (kept / "job.err").read_text(errors="replace")[-1500:]}
-    row |= {"losses": losses(runs[0]), "measures": measures(runs[0])}
-    if program.trains and on_gpu:
-        with tempfile.TemporaryDirectory() as folder:
-            start(program, ranks, Path(folder), on_gpu=False)
-            other = read_files([Path(folder) / "job.out"])
-        expected = losses(other[0]) if other else []
-        pairs = list(zip(row["losses"], expected, strict=False))
-        far = max((abs(a - b) / max(abs(b), 1e-6) for a, b in pairs), default=float("inf"))
-        row |= {"losses_on_cpu": expected, "losses_agree": far <= APART}
+def end(rank: subprocess.Popen[bytes]) -> None:
+    """Kill a process and what it started, because the next program needs the GPU's memory."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(rank.pid, signal.SIGKILL)
+    rank.wait()
+
+
+def run(program: Program, on_gpu: bool, most: float) -> dict[str, Any]:
+    """Run a program for `most` seconds at most, and return the row of the report."""
+    row: dict[str, Any] = {"program": program.name, "ranks": program.ranks}
+    if program.needs and importlib.util.find_spec(program.needs) is None:
+        return row | {"outcome": f"left out: no {program.needs} here"}
+    began = time.monotonic()
+    until = began + min(program.limit, most)
+    if until - began < 10:
+        return row | {"outcome": "left out: no time"}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        codes = [start(program, folder, on_gpu, until)]
+        while "--kill-at" in program.words and codes[-1][0] in AGAIN and len(codes) < LIVES:
+            codes.append(start(program, folder, on_gpu, until))
+        row |= {"seconds": round(time.monotonic() - began, 1), "exit_codes": codes}
+        row |= what_it_printed((folder / "job.out").read_text(errors="replace"))
+        if any(codes[-1]) or not (row["status"] == "success" or row["rates"]):
+            row["outcome"] = "killed: no time" if codes[-1] == [124] else "failed"
+            row["last_lines"] = (folder / "job.err").read_text(errors="replace")[-2000:]
+        elif on_gpu and any(device.startswith("CPU") for device in row["devices"]):
+            row["outcome"] = "failed: it ran on the CPU"
+        else:
+            row["outcome"] = "completed"
     return row
 
 
-def losses(run: Run) -> list[float]:
-    return [epoch.train_loss.value for epoch in run.epochs if epoch.train_loss]
-
-
-def measures(run: Run) -> dict[str, object]:
-    """Return the last value of each quantity that the run measured."""
-    return {event.name: event.value for event in run.measures if event.value is not None}
-
-
-def machine(pretend: bool) -> dict[str, object]:
-    import torch
-
-    gpus = 0 if pretend else torch.cuda.device_count()
-    names = [torch.cuda.get_device_name(number) for number in range(gpus)]
-    versions = {"python": platform.python_version(), "torch": torch.__version__}
-    return {"gpus": names or ["none: pretended on CPU"], "cpu": processor(), **versions}
-
-
-def written(report: dict[str, object]) -> str:
-    """Return the report as Markdown."""
-    lines = ["# First light", "", *(f"- {k}: {v}" for k, v in report["machine"].items()), ""]
-    lines += ["| program | ranks | outcome | seconds | losses as on CPU |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {row['program']} | {row['ranks']} | {row['outcome']} | {row.get('seconds', '–')} | "
-        f"{row.get('losses_agree', '–')} |"
-        for row in report["programs"]
-    ]
-    lines += ["", "| precision | loop | images/s | peak MB |", "|---|---|---|---|"]
-    lines += [
-        f"| {row['precision']} | {row['loop']} | {row['images_per_s']:,.0f} | {row['peak_mb']} |"
-        for row in report["precisions"]
-    ]
-    lines += ["", "Peak of GPU memory over all tensors that are alive (lesson 13):"]
-    peaks = [
-        row["measures"].get("peak_over_held") for row in report["programs"] if "measures" in row
-    ]
-    lines += [", ".join(f"{peak:.2f}" for peak in peaks if peak is not None) or "not on a CPU"]
-    return "\n".join(lines) + "\n"
+def what_it_printed(output: str) -> dict[str, Any]:
+    """Return what the run record says, or the rates of precisions.py."""
+    found: dict[str, Any] = {"status": None, "devices": [], "losses": [], "measures": {}}
+    found |= {"rates": [json.loads(line) for line in output.splitlines() if line[:1] == "{"]}
+    for line in output.splitlines():
+        tag, _, text = line.partition(":::MLLOG ")
+        if tag or not text:
+            continue
+        try:
+            event = json.loads(text)
+        except ValueError:  # a line that was cut when the program was killed
+            continue
+        key, value = event["key"], event["value"]
+        if key == "rank":
+            found["devices"].append(value["device"])
+        elif key == "epoch_stop" and value.get("loss") is not None:
+            found["losses"].append(value["loss"])
+        elif key == "measure":
+            found["measures"][value["name"]] = value["value"]
+        elif key == "rank_end":
+            found["parameters"] = value["param_hash"]
+        elif key == "run_stop":
+            found["status"] = event["metadata"]["status"]
+    return found
 
 
 def main() -> int:
-    args = command_line().parse_args()
-    import torch
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("first_light"), help="for the report")
+    parser.add_argument("--seconds", type=float, default=360, help="at most, in all")
+    parser.add_argument("--only", nargs="+", default=[""], help="programs that begin like this")
+    args = parser.parse_args()
 
-    began, gpus = time.monotonic(), 0 if args.pretend else torch.cuda.device_count()
-    if not gpus and not args.pretend:
-        sys.exit("first_light.py sees no GPU here. To try the script itself, add --pretend.")
-    args.out.mkdir(parents=True, exist_ok=True)
-    available = 2 if args.pretend else gpus
-    rows = []
-    for number, program in enumerate(PROGRAMS):
-        if args.only and program.path not in args.only:
-            continue
-        if args.pretend:
-            words = tuple(PRETENDED.get(word, word) for word in program.words)
-            program = replace(program, words=words)
-        row: dict[str, object] = {"program": program.path, "words": " ".join(program.words)}
-        # Pretended, only the programs that need two ranks get two: this tries the script.
-        row["ranks"] = ranks = program.fewest if args.pretend else min(program.most, available)
-        if program.needs and importlib.util.find_spec(program.needs) is None:
-            row["outcome"] = f"left out: no {program.needs} here"
-        elif ranks < program.fewest:
-            row["outcome"] = f"left out: needs {program.fewest} GPUs"
-        elif time.monotonic() - began > SECONDS - 2 * EACH:
-            row["outcome"] = "left out: no time"
-        else:
-            with tempfile.TemporaryDirectory() as folder:
-                row |= looked_at(program, ranks, gpus > 0, Path(folder, f"{number:02}"))
-        print(f"{program.path} on {ranks}: {row['outcome']}", flush=True)
-        rows.append(row)
-    rates = precisions(torch.device("cuda" if gpus else "cpu"))
-    report = {"machine": machine(args.pretend), "programs": rows, "precisions": rates}
-    report["seconds"] = round(time.monotonic() - began, 1)
-    (args.out / "report.json").write_text(json.dumps(report, indent=1), encoding="utf-8")
-    (args.out / "report.md").write_text(written(report), encoding="utf-8")
-    print(f"{args.out}/report.md: {report['seconds']} s in all")
-    right = ("completed", "hung as meant", "left out")
-    fine = [str(row["outcome"]).startswith(right) and row.get("losses_agree", True) for row in rows]
-    return 0 if all(fine) else 1
+    report = Report(args.out, args.seconds)
+    look = [sys.executable, str(Path(__file__).with_name("machine.py"))]
+    seen = subprocess.run(look, stdout=subprocess.PIPE, text=True, timeout=120)
+    if seen.returncode:
+        return seen.returncode
+    report.machine = json.loads(seen.stdout)
+
+    def first(program: Program) -> None:
+        report.add(run(program, not TRIAL, report.left()))
+
+    def again(program: Program) -> None:
+        row = report.rows[program.name, program.ranks]
+        if program.compare and row["outcome"] == "completed":
+            report.add(compared(row, run(program, False, report.left())))
+
+    chosen = [program for program in PROGRAMS if program.name.startswith(tuple(args.only))]
+    with ThreadPoolExecutor(1 if TRIAL else 4) as pool:
+        list(pool.map(first, chosen))
+    for program in TIMED:
+        if program.name.startswith(tuple(args.only)):
+            first(program)
+    if not TRIAL:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(again, chosen))
+    print(f"{args.out}/report.md: {args.seconds - report.left():.0f} s in all")
+    return 0 if report.is_fine() else 1
 
 
 if __name__ == "__main__":

@@ -1,5 +1,10 @@
-"""Measure a ResNet's images per second in three precisions: lesson 10's step and a bare loop."""
+"""Measure a ResNet's images per second in three precisions: lesson 10's step and a bare loop.
 
+Print a line of JSON for each.
+"""
+
+import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,15 +17,14 @@ STEPS, WARM_UP, BATCH = {"cuda": 50, "cpu": 2}, {"cuda": 10, "cpu": 1}, {"cuda":
 WIDTH = {"cuda": 10, "cpu": 1}  # as in the `full` profile: enough arithmetic to keep a GPU busy
 
 
-def precisions(device: Any) -> list[dict[str, Any]]:
-    """Return a row for each precision and loop: images per second, and peak memory in MB."""
+def precisions(device: Any) -> Iterator[dict[str, Any]]:
+    """Yield a row for each precision and loop: images per second, and peak memory in MB."""
     import torch
 
     sys.path.insert(0, str(LESSON))
     import noise
     import resnet
 
-    rows = []
     for precision in ("float32", "tf32", "bfloat16"):
         torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = precision == "tf32"
@@ -32,9 +36,7 @@ def precisions(device: Any) -> list[dict[str, Any]]:
             step = make(model, torch.optim.Adam(model.parameters()), batches, device)
             with autocast if precision == "bfloat16" else nullcontext():
                 rate, peak = timed(step, device)
-            row = {"precision": precision, "loop": loop, "images_per_s": rate, "peak_mb": peak}
-            rows.append(row)
-    return rows
+            yield {"precision": precision, "loop": loop, "images_per_s": rate, "peak_mb": peak}
 
 
 def bare(model: Any, optimizer: Any, batches: Iterator[Any], device: Any) -> Callable[[], None]:
@@ -84,3 +86,12 @@ def timed(step: Callable[[], None], device: Any) -> tuple[float, float | None]:
         torch.cuda.synchronize()
     rate = BATCH[kind] * STEPS[kind] / (time.perf_counter() - began)
     return round(rate, 1), round(torch.cuda.max_memory_allocated() / 1e6, 1) if on_gpu else None
+
+
+if __name__ == "__main__":
+    import torch
+
+    for row in precisions(
+        torch.device("cpu" if os.environ.get("COURSE_DEVICE") == "cpu" else "cuda")
+    ):
+        print(json.dumps(row), flush=True)
