@@ -15,7 +15,7 @@ ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
 TERMINAL = {"shell_command": ["bash", "--rcfile", "$(CURDIR)/cluster/jupyter/terminal.sh"]}
 lab: .venv        ## open the lessons in JupyterLab; Horovod is compiled meanwhile
 	@mkdir -p build; nice $(SET_UP) horovod >build/horovod.log 2>&1 &
-	@[ "$$(id -u)" != 0 ] || set -- --allow-root; cd lessons; PATH="$(CURDIR)/.venv/bin:$$PATH" \
+	@[ "$$(id -u)" != 0 ] || set -- --allow-root; cd lessons; PATH="$(CURDIR)/.venv/bin:$$PATH:$(CURDIR)/cluster/jobs/laptop_bin" \
 	    JUPYTER_CONFIG_PATH="$(CURDIR)/lessons/student/jupyter_config:$$JUPYTER_CONFIG_PATH" \
 	    jupyter lab "$$@" --ServerApp.terminado_settings='$(TERMINAL)' $(LAB_OPTIONS)
 

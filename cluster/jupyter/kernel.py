@@ -47,7 +47,7 @@ if [ -r "$site" ]; then
     fi
 {modules}fi
 {activation}
-export PATH="$environment/bin:$PATH"
+export PATH="$environment/bin:$PATH:{laptop_bin}" # a real Slurm comes first
 exec "$@"
 """
 MODULES = """\
@@ -214,7 +214,12 @@ def start_script() -> str:
         activation = VENV if sys.prefix != sys.base_prefix else ""
     loaded = [shlex.quote(name) for name in os.environ.get("LOADEDMODULES", "").split(":") if name]
     modules = MODULES.format(names=" ".join(loaded)) if loaded else ""
-    return START.format(environment=shlex.quote(sys.prefix), modules=modules, activation=activation)
+    return START.format(
+        environment=shlex.quote(sys.prefix),
+        modules=modules,
+        activation=activation,
+        laptop_bin=site_files.LAPTOP_BIN,
+    )
 
 
 def environment_of_jobs() -> Path | None:

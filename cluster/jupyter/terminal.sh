@@ -2,3 +2,5 @@
 # `lessons`, `cluster` and `autograder` are found whatever came before.
 [ ! -r ~/.bashrc ] || . ~/.bashrc
 . "$(dirname "${BASH_SOURCE[0]}")/../../.venv/bin/activate"
+# Last, so that a real Slurm comes first: sbatch, squeue, scancel and sacct for the laptop's queue.
+PATH=$PATH:$(cd "$(dirname "${BASH_SOURCE[0]}")/../jobs/laptop_bin" && pwd)

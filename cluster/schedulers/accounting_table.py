@@ -1,10 +1,10 @@
 """Show accounting records in sacct's columns: raw for programs, or as a table for people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import click
 
-from autograder.slurm_notation import SACCT_COLUMNS, SACCT_HEADER
+from autograder.slurm_notation import SACCT_COLUMNS
 
 # sacct's columns and their widths; a minus aligns to the left.
 COLUMNS = {
@@ -24,29 +24,39 @@ QUEUE_COLUMNS = ("JobID", "Partition", "JobName", "State", "Elapsed", "NNodes", 
 FOR_SACCT = ",".join(f"{name.lower()}%{width}" for name, width in COLUMNS.items())
 
 
-def show(rows: Iterable[list[str]], parsable: bool) -> None:
-    """Print rows with all columns, as `sacct -X -P` does, or the main columns as a table."""
+def show(
+    rows: Iterable[list[str]], parsable: bool, names: Sequence[str] = (), header: bool = True
+) -> None:
+    """Print rows as `sacct -X -P` does, or as a table. `names`: as after `--format=`."""
+    columns = [column_named(name) for name in names or (SACCT_COLUMNS if parsable else COLUMNS)]
+    cells = [[all_columns(row)[name] for name in columns] for row in rows]
     if parsable:
-        for line in (SACCT_HEADER, *("|".join(row) for row in rows)):
-            click.echo(line)
+        for row in [columns, *cells] if header else cells:
+            click.echo("|".join(row))
         return
-    table = [list(COLUMNS), *map(main_columns, rows)]
-    wide = [max(len(row[at]) for row in table) for at in range(len(COLUMNS))]
-    table.insert(1, ["-" * width for width in wide])
-    for row in table:
-        cells = (
-            value.ljust(width) if aligned < 0 else value.rjust(width)
-            for value, width, aligned in zip(row, wide, COLUMNS.values(), strict=True)
+    wide = [max(len(row[at]) for row in [columns, *cells]) for at in range(len(columns))]
+    heading = [columns, ["-" * width for width in wide]] if header else []
+    for row in [*heading, *cells]:
+        aligned = (
+            value.ljust(width) if COLUMNS.get(name, 0) < 0 else value.rjust(width)
+            for value, width, name in zip(row, wide, columns, strict=True)
         )
-        click.echo(" ".join(cells).rstrip())
+        click.echo(" ".join(aligned).rstrip())
 
 
-def main_columns(row: list[str]) -> list[str]:
-    told = dict(zip(SACCT_COLUMNS, row, strict=True))
-    told["Elapsed"] = clock(told["ElapsedRaw"])
-    minutes = told["TimelimitRaw"]
-    told["Timelimit"] = clock(str(60 * int(minutes))) if minutes.isdigit() else minutes
-    return [told[name] for name in COLUMNS]
+def column_named(name: str) -> str:
+    known = {each.lower(): each for each in (*COLUMNS, *SACCT_COLUMNS)}
+    if name.lower() in known:
+        return known[name.lower()]
+    raise click.ClickException(f"sacct: no column {name}; there are {', '.join(known.values())}")
+
+
+def all_columns(row: list[str]) -> dict[str, str]:
+    values = dict(zip(SACCT_COLUMNS, row, strict=True))
+    values["Elapsed"] = clock(values["ElapsedRaw"])
+    minutes = values["TimelimitRaw"]
+    values["Timelimit"] = clock(str(60 * int(minutes))) if minutes.isdigit() else minutes
+    return values
 
 
 def clock(seconds: str) -> str:

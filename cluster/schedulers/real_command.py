@@ -6,18 +6,17 @@ Each command is shown before it runs, so that students learn it.
 import os
 import re
 import shlex
-import shutil
 import subprocess
 
 import click
 
-from cluster.sites.site_files import Site, personal_file
+from cluster.sites.site_files import Site, find_program, personal_file
 
 NONE: frozenset[str] = frozenset()
 
 
 def need(program: str, site: Site) -> None:
-    if not shutil.which(program):
+    if not find_program(program):
         raise click.ClickException(
             f"{program} is not on this machine, so jobs for {site.name} cannot be handled here:"
             f" log in there, or run the job on this machine with --site laptop"

@@ -14,6 +14,7 @@ from autograder.errors import SettingsError
 FOLDER = Path(__file__).parent
 NOT_SITES = {"into_image", "job", "pbs_job", "template"}  # shared parts and the template, not sites
 BATCH_COMMANDS = ("sbatch", "qsub")
+LAPTOP_BIN = FOLDER.parent / "jobs" / "laptop_bin"  # Slurm's words for the laptop's queue
 
 
 class NoSiteError(click.ClickException):
@@ -75,13 +76,20 @@ def chosen_file(name: str | None) -> Path:
         return file
     if personal_file().is_file():
         return personal_file()
-    if command := next(filter(shutil.which, BATCH_COMMANDS), None):
+    if command := next(filter(find_program, BATCH_COMMANDS), None):
         raise NoSiteError(
             f"no site is chosen, and this machine has a batch system ({command}): choose where jobs"
             " run with `cluster use SITE`; `cluster sites` lists the sites, and `laptop` is this"
             " machine itself"
         )
     return FOLDER / "laptop.sh"
+
+
+def find_program(name: str) -> str | None:
+    """Return a batch system's program on the PATH, and not the laptop's of the same name."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    real = [folder for folder in folders if Path(folder) != LAPTOP_BIN]
+    return shutil.which(name, path=os.pathsep.join(real))
 
 
 def current(name: str | None = None) -> Site:

@@ -37,11 +37,6 @@ def statuses(label: str) -> list[JobStatus]:
     """
     if job_records.active():
         start.start_what_fits()
-    jobs = job_records.named(label)
-    if not jobs:
-        raise click.ClickException(
-            f"there is no job {label} on the laptop site; to list yours: cluster queue"
-        )
     return [
         JobStatus(
             label=job.label,
@@ -50,7 +45,7 @@ def statuses(label: str) -> list[JobStatus]:
             output=Path(job.output),
             error=Path(job.error) if job.error else None,
         )
-        for job in jobs
+        for job in jobs_named(label)
     ]
 
 
@@ -61,11 +56,17 @@ def stands_for(words: str) -> None:
 
 def queue() -> None:
     stands_for("squeue --me")
+    show_queue([])
+
+
+def show_queue(labels: list[str]) -> None:
+    """Print what squeue prints, for all jobs that wait or run, or for these."""
     start.start_what_fits()
+    jobs = [job for label in labels for job in jobs_named(label) if not job.over]
     row = "{:>12} {:>9} {:>16} {:>8} {:>2} {:>10} {:>5} {}"
     titles = ("JOBID", "PARTITION", "NAME", "USER", "ST", "TIME", "NODES", "NODELIST(REASON)")
     click.echo(row.format(*titles))
-    for job in job_records.active():
+    for job in jobs if labels else job_records.active():
         running = job.state == job_records.RUNNING
         click.echo(
             row.format(
@@ -102,11 +103,19 @@ def run_time(seconds: float) -> str:
 
 def cancel(label: str) -> None:
     stands_for(f"scancel {label}")
-    jobs = job_records.named(label)
-    if not jobs:
-        raise click.ClickException(
-            f"there is no job {label} on the laptop site; to list yours: cluster queue"
-        )
+    end(label)
+
+
+def jobs_named(label: str) -> list[QueuedJob]:
+    if jobs := job_records.named(label):
+        return jobs
+    raise click.ClickException(
+        f"there is no job {label} on the laptop site; to list yours: cluster queue"
+    )
+
+
+def end(label: str) -> None:
+    jobs = jobs_named(label)
     elsewhere = [job.host for job in jobs if not job.over and job.host != socket.gethostname()]
     if elsewhere:
         raise click.ClickException(f"job {label} is on {elsewhere[0]}: cancel it there")
@@ -125,12 +134,8 @@ def accounting(labels: list[str], parsable: bool = True) -> None:
 
 def records(labels: list[str]) -> list[list[str]]:
     start.start_what_fits()
-    jobs = (
-        [job for label in labels for job in job_records.named(label)]
-        if labels
-        else job_records.everything()
-    )
-    return [accounting_row(job) for job in jobs]
+    named = [job for label in labels for job in job_records.named(label)]
+    return [accounting_row(job) for job in (named if labels else job_records.everything())]
 
 
 def accounting_row(job: QueuedJob) -> list[str]:

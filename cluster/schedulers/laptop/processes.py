@@ -24,6 +24,15 @@ def signal_all(folder: Path, number: signal.Signals) -> None:
             os.kill(process, number)
 
 
+def signal_steps(folder: Path, number: signal.Signals) -> None:
+    """Send a signal to the job's steps. The batch script and its subshells do not get it."""
+    script = str(folder / "script").encode()
+    for process in of_job(folder):
+        with contextlib.suppress(OSError):  # it has just ended
+            if script not in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0"):
+                os.kill(process, number)
+
+
 def memory_kills() -> int:
     """Return how many processes this machine has killed because it ran out of memory."""
     with contextlib.suppress(OSError):

@@ -188,19 +188,15 @@ def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending, she
 
 
 def send_warning(job: QueuedJob, folder: Path, shell: int) -> None:
-    """Send the signal named by `--signal` to the steps or, with `B:`, only to the batch shell.
-
-    A subshell of the script, such as that of `launch … &`, is neither.
-    """
+    """Send the signal named by `--signal` to the steps or, with `B:`, only to the batch shell."""
     assert job.signal is not None
     name, _, batch_only = job.signal
     number = signal.Signals(int(name)) if name.isdigit() else signal.Signals[f"SIG{name}"]
-    script = str(folder / "script").encode()
-    for process in [shell] if batch_only else processes.of_job(folder):
-        with contextlib.suppress(OSError):  # it has just ended
-            words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-            if batch_only or script not in words:
-                os.kill(process, number)
+    if not batch_only:
+        processes.signal_steps(folder, number)
+        return
+    with contextlib.suppress(OSError):  # it has just ended
+        os.kill(shell, number)
 
 
 def wait_for_ranks(folder: Path, limit: float) -> None:

@@ -1,0 +1,124 @@
+"""Answer Slurm's commands on a machine without Slurm, from the laptop's queue.
+
+python -m cluster.jobs.slurm_words sbatch --wait job.sbatch
+
+The scripts in laptop_bin call this. They are last on the PATH, so a real Slurm comes first.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from autograder.errors import SettingsError
+from cluster.job_file.jobfile import JobFileError
+from cluster.job_file.sbatch_options import OptionError, take_options
+from cluster.jobs.submit import submit
+from cluster.jobs.wait import exit_if_failed, wait_for
+from cluster.schedulers import accounting_table
+from cluster.schedulers.laptop import job_records, laptop, processes
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
+
+# What each command understands, as its answer to anything else says.
+FORMS = {
+    "sbatch": "sbatch [--wait] [--parsable] [--array=…] [--dependency=…] … JOB.SBATCH [ARGUMENTS]",
+    "squeue": "squeue [--me] [--jobs=JOB]",
+    "scancel": "scancel [--signal=USR1] JOB…",
+    "sacct": "sacct [-X] [--jobs=JOB] [--format=JobID,State,…] [--parsable2] [--noheader]",
+}
+
+
+class Words(argparse.ArgumentParser):
+    """A parser that answers a word it does not know with one sentence."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise SettingsError(f"{self.prog}: {message}; on this machine it knows: {FORMS[self.prog]}")
+
+
+def main(words: list[str]) -> int:
+    name, *rest = words
+    try:
+        site = site_files.current()
+        if site.scheduler != "laptop":
+            raise SettingsError(
+                f"{name}: this machine has no Slurm, and your site is {site.name}: log in there, "
+                "or choose this machine with `cluster use laptop`"
+            )
+        COMMANDS[name](rest, site)
+    except (SettingsError, JobFileError, OptionError, click.ClickException) as error:
+        text = error.message if isinstance(error, click.ClickException) else str(error)
+        print(text if text.startswith(name) else f"{name}: {text}", file=sys.stderr)
+        return 2 if isinstance(error, OptionError) else 1
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def sbatch(words: list[str], site: Site) -> None:
+    options, rest = take_options(words)
+    if not rest:
+        raise SettingsError(f"no job file is named: {FORMS['sbatch']}")
+    if not Path(rest[0]).is_file():
+        raise SettingsError(f"there is no such job file: {rest[0]}")
+    is_waiting = options.pop("wait", None) is not None
+    job_id = submit(Path(rest[0]), rest[1:], options, site, show=remark)
+    if is_waiting:
+        exit_if_failed(wait_for(job_id, site))
+
+
+def remark(line: str) -> None:
+    if not line.startswith("$ "):  # the command that the user has just typed
+        print(line, file=sys.stderr)
+
+
+def squeue(words: list[str], site: Site) -> None:
+    parser = Words("squeue", add_help=False, allow_abbrev=False)
+    parser.add_argument("--me", action="store_true")
+    parser.add_argument("-u", "--user")
+    parser.add_argument("-j", "--jobs", default="")
+    asked = parser.parse_args(words)
+    laptop.show_queue([each for each in asked.jobs.split(",") if each])
+
+
+def scancel(words: list[str], site: Site) -> None:
+    parser = Words("scancel", add_help=False, allow_abbrev=False)
+    parser.add_argument("-s", "--signal")
+    parser.add_argument("jobs", nargs="+")
+    asked = parser.parse_args(words)
+    for label in asked.jobs:
+        if not asked.signal:
+            laptop.end(label)
+            continue
+        number = signal.Signals[f"SIG{asked.signal.upper().removeprefix('SIG')}"]
+        for job in laptop.jobs_named(label):
+            processes.signal_steps(job_records.job_folder(job.id), number)
+
+
+def sacct(words: list[str], site: Site) -> None:
+    parser = Words("sacct", add_help=False, allow_abbrev=False)
+    parser.add_argument("-X", "--allocations", action="store_true")
+    parser.add_argument("-P", "--parsable2", action="store_true")
+    parser.add_argument("-n", "--noheader", action="store_true")
+    parser.add_argument("-j", "--jobs", default="")
+    parser.add_argument("-o", "--format", default="")
+    asked = parser.parse_args(words)
+    rows = laptop.records([each for each in asked.jobs.split(",") if each])
+    names = [each.partition("%")[0] for each in asked.format.split(",") if each]
+    accounting_table.show(rows, asked.parsable2, names, header=not asked.noheader)
+
+
+COMMANDS: dict[str, Callable[[list[str], Site], None]] = {
+    "sbatch": sbatch,
+    "squeue": squeue,
+    "scancel": scancel,
+    "sacct": sacct,
+}
+
+if __name__ == "__main__":
+    os.environ.setdefault("COLUMNS", "100")
+    sys.exit(main(sys.argv[1:]))
