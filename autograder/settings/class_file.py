@@ -1,6 +1,6 @@
 """Read class.yaml, which contains all settings for grading a class.
 
-Paths in this file are relative to its folder. docs/class-settings.md describes every field.
+Paths in this file are relative to its folder. docs/grading.md describes every field.
 """
 
 import os
@@ -152,7 +152,7 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
             raise SettingsError(f"--set {shortened(word)}: write FIELD=VALUE, as in profile=smoke")
         if name not in ClassFields.model_fields:
             near = get_close_matches(name, ClassFields.model_fields, 1)
-            hint = f"did you mean {near[0]}?" if near else "docs/class-settings.md lists all"
+            hint = f"did you mean {near[0]}?" if near else "docs/grading.md lists all"
             raise SettingsError(f"--set {shortened(word)}: no such field; {hint}")
         try:
             fields = {name: [value] if name == "moodle" else value}

@@ -19,7 +19,7 @@ GROUPS = {
     ),
     "Reference": (
         *("README", "glossary"),
-        *("grading", "class-settings", "rubrics", "formats-read", "run-record"),
+        *("grading", "rubrics", "formats-read", "run-record"),
         *("jobs", "support", "privacy"),
     ),
     "Explanation": (*("evidence", "rerun-limits", "architecture"),),
