@@ -27,7 +27,8 @@ def placed(ranks: int, site: Site, gpus: str = "", minutes: int = MINUTES) -> di
     node, and then `minutes` is the time limit, or the site's longest. Without it, the job file's
     limit is kept.
     """
-    room = site.number("SITE_GPUS_PER_NODE")
+    one_node = scheduler_of(site).RUNS_HERE
+    room = 0 if one_node else site.number("SITE_GPUS_PER_NODE")
     nodes = math.ceil(ranks / room) if room else 1
     asked = {"ntasks": str(ranks)} | ({"nodes": str(nodes)} if room else {})
     if nodes > 1 and ranks % nodes == 0:

@@ -39,7 +39,7 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
             f"--time={every_option['time']} is more than the {longest} usual here: the job may be"
             " refused or wait forever"
         )
-    sentences += on_nodes(asked, site)
+    sentences += on_nodes(job, asked, site)
     at_a_time = site.settings.get("SITE_MAX_JOBS")
     if at_a_time and asked.array and len(asked.array) > int(at_a_time):
         first, last = asked.array[0], asked.array[int(at_a_time) - 1]
@@ -87,7 +87,7 @@ def lacks_tensorflows_libraries(site: Site) -> bool:
     return "cu13" in found and "cuda_runtime" not in found
 
 
-def on_nodes(asked: JobRequest, site: Site) -> list[str]:
+def on_nodes(job: JobFile, asked: JobRequest, site: Site) -> list[str]:
     """Report a request for more nodes than the site has, or more ranks per node than GPUs."""
     each = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
     needed = -(-asked.ntasks // each)
@@ -108,12 +108,16 @@ def on_nodes(asked: JobRequest, site: Site) -> list[str]:
             f"{nodes} nodes are more than the {most} usual here: the job may be refused or wait for"
             " ever"
         )
-    if asked.ntasks > nodes * each:
+    programs = programs_of(job.path)
+    if asked.ntasks > nodes * each and (gpu_share.can_train(programs) or not programs):
         ranks = counted(-(-asked.ntasks // nodes), "rank")
         may = "a node" if on_purpose else "may share a node, because --nodes is not given"
+        mend = f"--nodes={needed} has room"
+        if site.scheduler == "laptop":
+            may, mend = "share this node", "use fewer ranks, or the CPU with COURSE_DEVICE=cpu"
         sentences.append(
             f"{ranks} {may}, but a node of {site.name} has {counted(each, 'GPU')}: two ranks on one"
-            f" GPU slow each other down, and NCCL refuses them; --nodes={needed} has room"
+            f" GPU slow each other down, and NCCL refuses them; {mend}"
         )
     return sentences
 

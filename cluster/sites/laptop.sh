@@ -4,10 +4,11 @@ SITE_TITLE="This machine, without a batch system"
 SITE_SCHEDULER=laptop
 SITE_LAUNCHER=mpirun
 SITE_ACCOUNT=none
-if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then # the GPUs in sight, or empty
+gpus=() # in sight
+if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then
     IFS=, read -ra gpus <<<"$CUDA_VISIBLE_DEVICES"
-else
-    gpus=() && for file in /dev/nvidia[0-9]*; do [ ! -e "$file" ] || gpus+=("$file"); done
+elif [ "${COURSE_DEVICE:-}" != cpu ]; then
+    for file in /dev/nvidia[0-9]*; do [ ! -e "$file" ] || gpus+=("$file"); done
 fi
 SITE_GPUS_PER_NODE=$([ ${#gpus[@]} = 0 ] || echo ${#gpus[@]})
 unset gpus file

@@ -27,7 +27,8 @@ def test_sizes_double_up_to_the_largest(most, sizes):
     ],
 )
 def test_nodes_follow_from_the_gpus_of_a_node(room, ranks, asked):
-    site = Site("x", None, {"SITE_GPUS_PER_NODE": room}, {})  # type: ignore[arg-type]
+    settings = {"SITE_SCHEDULER": "slurm", "SITE_GPUS_PER_NODE": room}
+    site = Site("x", None, settings, {})  # type: ignore[arg-type]
     assert placing.placed(ranks, site) == asked
     each = -(-ranks // int(asked.get("nodes", 1)))
     more = {"gres": f"gpu:{each}", "time": "00:30:00"}
@@ -38,7 +39,8 @@ def test_nodes_follow_from_the_gpus_of_a_node(room, ranks, asked):
     ("minutes", "longest", "limit"), [(30, "", "00:30:00"), (90, "01:00:00", "01:00:00")]
 )
 def test_a_job_asks_for_no_more_time_than_the_site_has(minutes, longest, limit):
-    site = Site("x", None, {"SITE_MAX_TIME": longest}, {})  # type: ignore[arg-type]
+    settings = {"SITE_SCHEDULER": "slurm", "SITE_MAX_TIME": longest}
+    site = Site("x", None, settings, {})  # type: ignore[arg-type]
     assert placing.placed(1, site, "gres=gpu:{n}", minutes)["time"] == limit
     assert "time" not in placing.placed(1, site, "", minutes), "the job file's"
 
@@ -128,6 +130,7 @@ def test_a_study_s_largest_size_leaves_the_node_and_has_a_gpu_for_each_rank(site
 def test_on_this_machine_a_study_has_a_rank_for_each_gpu_in_sight(monkeypatch, seen, ranks):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
     assert notebook.two_nodes("laptop") == ranks
+    assert "nodes" not in notebook.on_nodes(9, site_name="laptop"), "it has one"
 
 
 def test_a_site_that_is_not_there_is_one_sentence():

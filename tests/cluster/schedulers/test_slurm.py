@@ -221,7 +221,7 @@ def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
     ],
 )
 def test_gpus_that_the_job_could_not_use_are_refused_in_one_sentence(slurm, site, words, says):
-    job_imports_keras(slurm)
+    job_with(slurm)
     nvidia = slurm.home / "torch/lib/python3.11/site-packages/nvidia/cu13"
     nvidia.mkdir(parents=True)
     slurm.environment |= {"SBATCH_ACCOUNT": "mine", "COURSE_ENVIRONMENT": str(slurm.home / "torch")}
@@ -241,15 +241,25 @@ def test_gpus_that_the_job_could_not_use_are_refused_in_one_sentence(slurm, site
     ),
 )
 def test_gpus_that_the_job_can_use_are_requested(slurm, site, words):
-    job_imports_keras(slurm)
+    job_with(slurm)
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
     slurm.cluster("submit", "--site", site, *words, "job.sbatch")
     assert calls(slurm)
 
 
-def job_imports_keras(shell):
+@pytest.mark.parametrize(
+    ("program", "warned"), [("import numpy\n", False), ("import torch\n", True)]
+)
+def test_only_ranks_that_may_train_on_gpus_need_one_each(slurm, program, warned):
+    job_with(slurm, program)
+    slurm.environment["SBATCH_ACCOUNT"] = "mine"
+    said = slurm.cluster("submit", "--site", "juwels", "-N1", "-n16", "job.sbatch").stderr
+    assert ("two ranks on one GPU" in said) == warned
+
+
+def job_with(shell, program="import tf_keras as keras\n"):
     shell.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1")
-    (shell.folder / "train.py").write_text("import tf_keras as keras\n")
+    (shell.folder / "train.py").write_text(program)
 
 
 @pytest.mark.slow
