@@ -24,10 +24,9 @@ def fitted(
     job: JobFile, asked: JobRequest, options: dict[str, str], site: Site
 ) -> tuple[Site, dict[str, str], list[str]]:
     """Return the site with settings adapted to this job, more options for sbatch, and remarks."""
-    every_option = job.options | options
-    by_hand, needed = asked_by_hand(every_option, asked), dict[str, str]()
-    if "partition" in every_option:  # a site's settings may depend on it
-        needed = {"SBATCH_PARTITION": every_option["partition"]}
+    by_hand, needed = asked_by_hand(job.options | options, asked), dict[str, str]()
+    if "partition" in options:  # the site's settings may depend on it, and override a job file's
+        needed = {"SBATCH_PARTITION": options["partition"]}
         site = site_files.load(site.file, **needed)
     most = site.number("SITE_GPUS_PER_NODE") or by_hand
     if not most:

@@ -150,6 +150,12 @@ def answer(shell, **attributes) -> None:
     (shell.home / "answer").write_text(json.dumps(answers))
 
 
+def test_a_rank_on_a_gpu_gets_its_share_of_the_cores(polaris):
+    polaris.write("job.sbatch", "launch python train.py", "--ntasks=4")
+    (polaris.folder / "train.py").write_text("import torch\n")
+    assert ",COURSE_CPUS_PER_TASK=8," in polaris.cluster("submit", "job.sbatch").stderr
+
+
 def test_submitting_prints_the_qsub_line_and_answers_like_sbatch(polaris):
     done = polaris.cluster("submit", "job.sbatch")
     assert done.stdout == "Submitted batch job 4711\n"
