@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -27,25 +26,14 @@ def docstrings() -> dict[str, str]:
         part.name: describe(ast.get_docstring(part) or "")
         for file in sorted(PLOTS.rglob("*.py"))
         for part in ast.parse(file.read_text(encoding="utf-8")).body
-        if isinstance(part, ast.FunctionDef) and draws(part)
+        if isinstance(part, ast.FunctionDef)
+        and [each.arg for each in part.args.args[:1]] == ["figure"]  # it draws
     }
 
 
-def draws(function: ast.FunctionDef) -> bool:
-    """Return whether a function draws a picture instead of only preparing data."""
-    return [one.arg for one in function.args.args[:1]] == ["figure"]
-
-
-def called(code: str) -> Iterator[str]:
-    """Yield the names in `plots.NAME(…)` calls, in the order of the source."""
-    try:
-        parts = list(ast.walk(ast.parse(code)))
-    except SyntaxError:  # a cell with %magic
-        return
-    calls = [part.func for part in parts if isinstance(part, ast.Call)]
-    for one in sorted((c for c in calls if isinstance(c, ast.Attribute)), key=lambda c: c.lineno):
-        if isinstance(one.value, ast.Name) and one.value.id == "plots":
-            yield one.attr
+def called(code: str) -> list[str]:
+    """Return the names in `plots.NAME(…)` calls, in the order of the source."""
+    return re.findall(r"\bplots\.(\w+)\(", code)
 
 
 def describe(docstring: str) -> str:

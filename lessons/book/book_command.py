@@ -2,17 +2,14 @@
 
 import shutil
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from lessons.book.executed import Executed, look_up
-from lessons.book.links import broken, external, read_pages
-from lessons.book.run_missing import run_missing
+from lessons.book.pages import readable_source, write_source
 from lessons.book.site import NEEDED, make_site
-from lessons.book.source_tree import readable_source, write_source
 from lessons.edition.build import build
 from lessons.edition.release import leaks_in, squeezed
 from lessons.folders import course_root, lesson_folders
@@ -55,9 +52,7 @@ def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: 
     if out.exists() and not (out / MARK).is_file() and (out.is_file() or any(out.iterdir())):
         raise click.UsageError(f"{out} is not a book. Choose a new folder with --out.")
     if runs is not None and not runs.is_dir():
-        raise click.UsageError(
-            f"--from {runs}: there is no such folder. Name the --out folder of `lessons run`."
-        )
+        raise click.UsageError(f"--from {runs}: this folder does not exist.")
     edition = build(root)
     if edition.problems:
         raise click.ClickException("\n".join(["the lessons' sources:", *edition.problems]))
@@ -69,7 +64,6 @@ def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: 
         for folder in lesson_folders(root / "solutions").values()
     }
     executed = {name: one for name, one in found.items() if isinstance(one, Executed)}
-    started = time.monotonic()
     click.echo(f"{len(executed)} of {len(found)} lessons have outputs; writing the pages …")
     making = out.with_name(f"{out.name}.making")
     shutil.rmtree(making, ignore_errors=True)
@@ -78,15 +72,17 @@ def book_command(runs: Path | None, out: Path | None, solutions: bool, partial: 
         write_source(root, making / "source", edition, executed, solutions)
         if not solutions:
             refuse_leaks(root, making / "source")
-        pages, outside = write_pages(making)
-        replace(out, making / "site")
+        warnings = make_site(making / "source", making / "site", making / "doctrees")
+        if warnings:  # such as a link that leads nowhere
+            told = [warning.replace(f"{making}/", "") for warning in warnings[:MOST_TOLD]]
+            raise click.ClickException("\n".join(["no book was made:", *told]))
+        (making / "site" / MARK).touch()
+        shutil.rmtree(out, ignore_errors=True)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        (making / "site").rename(out)
     finally:
         shutil.rmtree(making, ignore_errors=True)
-    seconds = time.monotonic() - started
-    click.echo(
-        f"{out / 'index.html'}: {pages} pages in {seconds:.0f} s; all internal links work, "
-        f"{outside} external ones were not tried (external-links.txt)"
-    )
+    click.echo(str(out / "index.html"))
     missing = [one for one in found.values() if isinstance(one, str)]
     for sentence in missing:
         click.echo(f"without outputs: {sentence}")
@@ -108,26 +104,24 @@ def refuse_leaks(root: Path, source: Path) -> None:
         raise click.ClickException("\n".join(["no book was made:", *found[:MOST_TOLD]]))
 
 
-def write_pages(making: Path) -> tuple[int, int]:
-    """Write the site, and return the number of pages and of external links."""
-    warnings = make_site(making / "source", making / "site", making / "doctrees")
-    site = making / "site"
-    pages = read_pages(site)
-    problems = warnings + broken(site, pages)
-    if problems:
-        told = [problem.replace(f"{making}/", "") for problem in problems[:MOST_TOLD]]
-        raise click.ClickException("\n".join(["no book was made:", *told]))
-    links = external(pages)
-    (site / "external-links.txt").write_text("\n".join([*links, ""]), encoding="utf-8")
-    return len(pages), len(links)
+def run_missing(root: Path, runs: Path) -> None:
+    """Execute the lessons whose outputs are missing or were made from older files.
 
+    Failures are reported later, when `runs` is read.
+    """
+    from lessons.execute.run_command import run_command
 
-def replace(out: Path, site: Path) -> None:
-    (site / MARK).touch()
-    old = out.with_name(f"{out.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if out.exists():
-        out.rename(old)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    site.rename(out)
-    shutil.rmtree(old, ignore_errors=True)
+    folders = lesson_folders(root / "solutions")
+    missing = [n for n, folder in folders.items() if isinstance(look_up(runs, folder), str)]
+    if not missing:
+        return
+    click.echo(f"Executing {', '.join(missing)}: about a minute each on two cores")
+    for number in missing:
+        for left in runs.glob(f"{folders[number].name}*"):
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+    words = [*missing, "--edition", "solutions", "--out", str(runs)]
+    try:
+        run_command.main(words, standalone_mode=False)
+    except SystemExit as ended:
+        if isinstance(ended.code, int) and ended.code >= 128:  # a signal stopped the run
+            raise

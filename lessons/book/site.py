@@ -4,20 +4,17 @@ All files that a page needs are included; no other host is contacted.
 """
 
 import io
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme")
 STATIC = Path(__file__).with_name("static")
-NOT_FOUND = Path(__file__).with_name("not_found.html")
-PROCESSES = 4  # more gain little, because one process takes half of the time
 
 SETTINGS: dict[str, Any] = {
     "project": "Deep Learning on Supercomputers",
     "extensions": ["myst_nb"],
-    "exclude_patterns": ["**/notebook/*"],  # notebooks for download
+    "suppress_warnings": ["toc.not_included"],  # pages outside docs/ that a page links to
     "nb_execution_mode": "off",
     "nb_merge_streams": True,
     "nb_ipywidgets_js": {},  # would come from another host
@@ -65,12 +62,11 @@ def make_site(source: Path, target: Path, doctrees: Path) -> list[str]:
             confoverrides=dict(SETTINGS),
             status=None,
             warning=warnings,
-            parallel=min(PROCESSES, os.cpu_count() or 1),
+            parallel=2,
         )
         app.build()
     for name in (".buildinfo", "objects.inv"):
         (target / name).unlink(missing_ok=True)
     shutil.rmtree(target / "_sources", ignore_errors=True)
-    shutil.copyfile(NOT_FOUND, target / "404.html")  # GitHub's and GitLab's Pages show it
     (target / ".nojekyll").touch()  # GitHub would leave out folders that begin with _
     return [line for line in warnings.getvalue().splitlines() if line.strip()]

@@ -6,9 +6,8 @@ lesson's question asks for.
 """
 
 import ast
-import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +15,27 @@ from lessons.edition.gaps import find_gaps, is_marker, without_solutions
 
 ANSWERED = "[withheld: this line answers a question of the lesson]"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-FROM_TO = re.compile(r"--- (\d\d_\w+)/(\S+)\n\+\+\+ (\S+)\n")
+DIFF = re.compile(r"^--- \d\d_\w+/\S+\n\+\+\+ ", re.MULTILINE)
 TELLING_DIGITS = 3  # a shorter number occurs in too many lines by chance
 
 
-def program_text(text: str, lesson: str, students: Mapping[Path, bytes]) -> str:
-    """Return a printed program or diff with gaps in place of its solutions."""
-    if head := FROM_TO.search(text):
-        old, new = Path(head[1]) / head[2], Path(lesson) / head[3]
-        if old in students and new in students:
-            return text[: head.start()] + program_diff(students[old], students[new], head)
+def rewriter(open_lines: Collection[str], expected: list[float]) -> Callable[[str], str]:
+    """Return a function that takes solutions and expected answers out of a printed text."""
+    return lambda text: without_answers(program_text(text, open_lines), expected)
+
+
+def program_text(text: str, open_lines: Collection[str]) -> str:
+    """Return a printed program with gaps in place of its solutions.
+
+    Of a printed diff, the `open_lines` stay, which the students' programs contain.
+    """
+    if DIFF.search(text):
+        lines = text.splitlines()
+        return "\n".join(one for one in lines if one[:1] not in "+-" or one[1:] in open_lines
+                         or one.startswith(("+++", "---", "@@")))  # fmt: skip
     if any(is_marker(line) for line in text.splitlines()):
         return without_solutions(text, "printed.py")
     return text
-
-
-def program_diff(old: bytes, new: bytes, head: re.Match[str]) -> str:
-    """Return a diff, formatted as the lessons' cells print it.
-
-    The diff has no context lines, and leaves out the lines in gaps.
-    """
-    before, after = (program.decode().splitlines() for program in (old, new))
-    name = f"{head[1]}/{head[2]}"
-    lines = difflib.unified_diff(before, after, name, head[3], n=0, lineterm="")
-    return "\n".join(line for line in lines if "NotImplementedError" not in line) + "\n"
 
 
 def value_of_gap(solved: str) -> bool:
@@ -52,7 +48,7 @@ def value_of_gap(solved: str) -> bool:
     return any(gap.begin < last.lineno < gap.end for gap in gaps)
 
 
-def expected_numbers(root: Path, lesson: str, open_text: str) -> list[float]:
+def expected_numbers(root: Path, page: Any, lesson: str) -> list[float]:
     """Return the numbers that a lesson's questions ask for, except those that its text states."""
     import yaml
 
@@ -61,11 +57,11 @@ def expected_numbers(root: Path, lesson: str, open_text: str) -> list[float]:
         return []
     values = yaml.safe_load(file.read_text(encoding="utf-8")).values()
     numbers = [float(one) for one in values if isinstance(one, (int, float))]
+    lines = [line for cell in page.cells for line in cell.source.splitlines()]
     return [
         number
         for number in numbers
-        if enough_digits(f"{number:.10g}")
-        and not any(answers(line, [number]) for line in open_text.splitlines())
+        if enough_digits(f"{number:.10g}") and not any(answers(line, [number]) for line in lines)
     ]
 
 
@@ -92,4 +88,5 @@ def answers(line: str, expected: list[float]) -> bool:
 
 def plain(output: Any) -> str:
     """Return the text of an output of any kind."""
-    return str(output.get("text", "") or output.get("data", {}).get("text/plain", ""))
+    data = output.get("data", {})
+    return str(output.get("text") or data.get("text/plain") or data.get("text/markdown") or "")

@@ -1,6 +1,5 @@
 """Tests of `lessons book` on a small course: its content, its messages, and its refusals."""
 
-import json
 import re
 import shutil
 import sys
@@ -78,8 +77,6 @@ def test_a_lesson_with_its_outputs_its_gaps_and_its_files(small, book, tmp_path)
     assert "Exercise 1.2: three times the number" in words(folder / "train.py.html")
     assert "total += x" not in words(folder / "train.py.html")
     assert "<title>train.py of lesson 01" in (folder / "train.py.html").read_text()
-    assert "rank" in words(tmp_path / "book" / "docs" / "glossary.html")
-    assert (tmp_path / "book" / "404.html").is_file()
     contents = (tmp_path / "book" / "index.html").read_text()
     for page in ("docs/grading", "docs/glossary", "docs/for-students", "lessons/01_small/lesson"):
         assert f'href="{page}.html"' in contents
@@ -105,18 +102,10 @@ def not_finished(course, runs):
     return "01_small did not run to its end: it stopped in cell 5 of 8."
 
 
-def cut_short(course, runs):
-    lesson = {"lesson": "01_small", "status": "timed out", "error": "a cell has 180 s"}
-    (runs / "summary.json").write_text(json.dumps({"lessons": [lesson]}))
-    return "01_small did not run to its end: timed out, a cell has 180 s."
-
-
 def older_cell(course, runs):
     source = course / "solutions" / "01_small" / "lesson.py"
     source.write_text(source.read_text().replace("Double a number", "Double any number"))
-    return (
-        "01_small was executed before lesson.py changed, at “**Exercise 1.1.** Double any number.”."
-    )
+    return "01_small was executed before lesson.py changed."
 
 
 def older_program(course, runs):
@@ -126,9 +115,7 @@ def older_program(course, runs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "happens", [not_executed, not_finished, cut_short, older_cell, older_program]
-)
+@pytest.mark.parametrize("happens", [not_executed, not_finished, older_cell, older_program])
 def test_a_lesson_without_a_run_of_its_own_is_named_and_shown_without_outputs(
     small, book, tmp_path, happens
 ):
@@ -176,7 +163,7 @@ def test_a_folder_that_is_no_book_is_left_alone(small, book, tmp_path, lessons_c
     assert [path.name for path in (tmp_path / "book").iterdir()] == ["mine"]
     done = lessons_command("book", "--from", tmp_path / "nowhere")
     assert done.exit_code == 2
-    assert "there is no such folder" in done.output
+    assert "does not exist" in done.output
 
 
 def test_the_students_edition_has_no_book_to_make(small, book):
@@ -201,6 +188,6 @@ def test_without_a_run_lessons_are_executed_once(small, lessons_process):
         assert process.returncode == 0, said
         return said
 
-    assert "Executing 01 (about 2 minutes on two cores)" in made()
+    assert "Executing 01: " in made()
     assert "Exercise 1.1: right" in words(small / "build/book/lessons/01_small/lesson.html")
-    assert "The outputs of all 1 lessons in" in made()
+    assert "Executing" not in made()
