@@ -1,6 +1,7 @@
 """The command `lessons`. Its subcommands are in other modules and are imported when called."""
 
 import sys
+from typing import Any
 
 import click
 
@@ -29,11 +30,27 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "lessons.book.book_command:book_command",
         "Make a site of the executed lessons and the documentation.",
     ),
-    "data": ("lessons.toolkit.data.cli:data_group", "Fetch, verify and list the data sets."),
+    "data": (
+        "lessons.toolkit.data.cli:data_group",
+        "Fetch the data sets, and show which are here.",
+    ),
 }
 
 
-@click.group(cls=LazyGroup, lazy=COMMANDS)
+class Commands(LazyGroup):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            if str(error.name).split(".")[0] in ("autograder", "cluster", "lessons"):
+                raise
+            raise click.ClickException(
+                f"the Python in {sys.prefix} has no {error.name}: install the course's environment"
+                " (make .venv), or its packages beside a site's own (pip install -e '.[site]')"
+            ) from None
+
+
+@click.group(cls=Commands, lazy=COMMANDS)
 @click.version_option(package_name="dl-on-supercomputers")
 def main() -> None:
     """Build, run, check and submit the lessons."""

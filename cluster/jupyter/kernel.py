@@ -5,22 +5,18 @@ Notebooks, jobs and ranks then use the same environment.
 
 import json
 import os
-import re
 import shlex
-import shutil
 import sys
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-from autograder.json_lists import print_json, with_json
 from cluster.sites import site_files
 
 NAME = "dl-course"
 DISPLAY_NAME = "Deep Learning on Supercomputers"
-OURS = "dl-on-supercomputers"  # marks a kernel that this command may replace or remove
+OURS = "dl-on-supercomputers"  # marks a kernel that this command may replace
 
 # Starts a program (the kernel, or Open OnDemand's Jupyter) in a job file's environment.
 START = """\
@@ -65,47 +61,25 @@ export VIRTUAL_ENV="$environment"
 unset PYTHONHOME"""
 
 
-@dataclass(frozen=True)
-class Kernel:
-    name: str
-    folder: Path
-    environment: Path | None  # None: another program's kernel
-
-    @property
-    def state(self) -> str:
-        if self.environment == Path(sys.prefix):
-            return "this environment"
-        if self.environment and not (self.environment / "bin" / "python").exists():
-            return f"its environment no longer exists: cluster kernel remove --name {self.name}"
-        return "another environment"
-
-
 @click.group("kernel")
 def kernel_group() -> None:
-    """Install the course's environment as a Jupyter kernel, list such kernels, or remove one."""
-
-
-with_name = click.option(
-    "--name", default=NAME, show_default=True, help="Name of the kernel's folder."
-)
+    """Install the course's environment as a Jupyter kernel."""
 
 
 @kernel_group.command("install")
-@with_name
-def install_command(name: str) -> None:
+def install_command() -> None:
     """Install this environment as a kernel for every Jupyter that you use."""
-    folder = folder_of(name)
-    known = read(folder)
-    if known and not known.environment:
-        raise click.ClickException(
-            f"{folder} is another program's kernel: choose another --name, or delete it"
-        )
     if not find_spec("ipykernel"):
         raise click.ClickException(
-            f"{sys.executable} has no ipykernel: install the course's environment (make .venv),"
-            " then run the `cluster` in it"
+            f"{sys.executable} has no ipykernel: install the course's environment (make .venv, or"
+            " pip install -e '.[site]'), then run the `cluster` in it"
         )
+    from jupyter_core.paths import jupyter_data_dir
+
+    folder = Path(jupyter_data_dir()) / "kernels" / NAME
     try:
+        if folder.exists() and OURS not in (folder / "kernel.json").read_text():
+            raise click.ClickException(f"{folder} is another program's kernel: move it away")
         write(folder)
     except OSError as error:
         raise click.ClickException(f"{folder}: {error.strerror}") from None
@@ -117,69 +91,6 @@ def install_command(name: str) -> None:
             f"But jobs use {jobs_use}. To change that: cluster use SITE --environment {sys.prefix}",
             err=True,
         )
-
-
-@kernel_group.command("list")
-@with_json
-def list_command(as_json: bool) -> None:
-    """List the course's kernels, and whether their environments exist."""
-    kernels = [read(folder) for folder in sorted(kernels_folder().glob("*"))]
-    ours = [kernel for kernel in kernels if kernel and kernel.environment]
-    if as_json:
-        print_json(
-            [
-                {"name": one.name, "environment": str(one.environment), "state": one.state}
-                for one in ours
-            ]
-        )
-        return
-    for kernel in ours:
-        click.echo(f"{kernel.name}  {kernel.environment}  ({kernel.state})")
-    if not ours:
-        click.echo("There is none yet. To install one: cluster kernel install")
-
-
-@kernel_group.command("remove")
-@with_name
-def remove_command(name: str) -> None:
-    """Delete one of the course's kernels; its environment stays."""
-    folder = folder_of(name)
-    known = read(folder)
-    if not known:
-        raise click.ClickException(f"there is no kernel {name}; to list them: cluster kernel list")
-    if not known.environment:
-        raise click.ClickException(f"{folder} is another program's kernel and is not deleted")
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise click.ClickException(f"{folder} could not be deleted: {error.strerror}") from None
-    click.echo(f"Deleted: {folder}")
-
-
-def kernels_folder() -> Path:
-    from jupyter_core.paths import jupyter_data_dir
-
-    return Path(jupyter_data_dir()) / "kernels"
-
-
-def folder_of(name: str) -> Path:
-    if not re.fullmatch(r"[a-z0-9_][a-z0-9._-]*", name):
-        raise click.UsageError(
-            f"--name {name}: Jupyter accepts a-z, digits, dots, hyphens and underscores"
-        )
-    return kernels_folder() / name
-
-
-def read(folder: Path) -> Kernel | None:
-    """Return the kernel in that folder, no matter who installed it."""
-    try:
-        metadata = json.loads((folder / "kernel.json").read_text()).get("metadata", {})
-        environment = metadata.get(OURS, {}).get("environment")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError, AttributeError):  # unreadable, or no kernel, so not ours
-        environment = None
-    return Kernel(folder.name, folder, Path(environment) if environment else None)
 
 
 def write(folder: Path) -> None:

