@@ -40,6 +40,7 @@ class CheckStatus(StrEnum):
     FAILED = "failed"
     BORDERLINE = "borderline"  # the threshold is inside the interval: full credit, and a flag
     NOT_MEASURED = "not measured"
+    WAITS = "waits"  # for the instructor, who gives its points by hand
 
 
 class GradeStatus(StrEnum):
@@ -78,10 +79,8 @@ class ReasonCode(StrEnum):
     NO_ANSWERS_FILE = "no answers file"
     ANSWERS_FILE_UNREAD = "answers file unread"
     ANSWER_UNREAD = "answer unread"
-    TABLE = "table"  # a table of the report, compared with the records
-    TEXT = "text"  # a written part of the report
+    TEXT = "text"  # a part of the report: whether it is there
     NO_REPORT = "no report"
-    NO_TABLE = "no table"
     NO_HEADING = "no heading"
     NO_RUN = "no run"
     NO_RUN_OF_SIZE = "no run of size"
@@ -100,7 +99,6 @@ ABSENT = frozenset(
         ReasonCode.ANSWERS_FILE_UNREAD,
         ReasonCode.ANSWER_UNREAD,
         ReasonCode.NO_REPORT,
-        ReasonCode.NO_TABLE,
         ReasonCode.NO_HEADING,
         ReasonCode.NO_RUN,
         ReasonCode.NO_RUN_OF_SIZE,

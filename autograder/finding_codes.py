@@ -182,6 +182,7 @@ class FindingCode(StrEnum):
     # Reasons to look at a grade other than findings on a single submission.
     CHECK_BORDERLINE = "check borderline"
     CHECK_NOT_MEASURED = "check not measured"
+    CHECK_WAITS = "check waits"
     NOT_IN_ROSTER = "not in roster"
     OTHER_TOOLKIT = "other toolkit"
     NO_PROGRAMS = "no programs"

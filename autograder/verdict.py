@@ -17,8 +17,8 @@ from autograder.codes import (
 from autograder.finding_codes import CONTRADICTS, INFORMATION
 from autograder.records import Where
 
-PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED = CheckStatus
-WORST_FIRST = (FAILED, NOT_MEASURED, PARTIAL, BORDERLINE, PASSED)
+PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED, WAITS = CheckStatus
+WORST_FIRST = (FAILED, NOT_MEASURED, WAITS, PARTIAL, BORDERLINE, PASSED)
 GRADER_ERROR = GradeStatus.GRADER_ERROR
 
 PACKED = "packed"  # kind: a submitted file or archive that could not be opened
@@ -115,12 +115,28 @@ class Check:
     by_hand: str = ""  # why the instructor set its points, which a new submission does not change
 
 
+UNSURE = {
+    BORDERLINE: (FindingCode.CHECK_BORDERLINE, "is borderline"),
+    NOT_MEASURED: (FindingCode.CHECK_NOT_MEASURED, "is not measured"),
+    WAITS: (FindingCode.CHECK_WAITS, "waits for you"),
+}
+
+
+def unsure(check: Check) -> LookReason | None:
+    """Return why the instructor should look at a check, until its points are given by hand."""
+    if check.status not in UNSURE or check.by_hand:
+        return None
+    code, text = UNSURE[check.status]
+    return LookReason(code, f"{check.id} {text}")
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The judge's result for one student's lesson, before late days and overrides."""
 
     score: float
     max_score: float
+    waiting: float  # points that the instructor has yet to give, which max_score does not include
     checks: tuple[Check, ...]
     findings: tuple[Finding, ...]
 
@@ -246,6 +262,7 @@ class Grade:
     status: GradeStatus
     score: float | None
     max_score: float
+    waiting: float = 0.0  # points that the instructor has yet to give; max_score is without them
     tier: EvidenceLevel = EvidenceLevel.UNVERIFIED
     tier_reason: str = ""
     checks: tuple[Check, ...] = ()
@@ -264,6 +281,11 @@ class Grade:
     untimed: bool = False  # whether the lesson is due but its submission time is unknown
     # Whether none of the programs that ran was submitted; None if no record names its programs.
     programs_missing: bool | None = None
+
+    @property
+    def worth(self) -> float:
+        """Return the points of the lesson, with those that wait for the instructor."""
+        return self.max_score + self.waiting
 
     @property
     def small_runs(self) -> int:

@@ -15,7 +15,7 @@ from autograder.codes import GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.policy import Override, Policy
 from autograder.submissions.moments import moment_of
-from autograder.verdict import FAILED, PARTIAL, PASSED, Grade
+from autograder.verdict import FAILED, PARTIAL, PASSED, WAITS, Grade, unsure
 from autograder.wording import counted
 
 
@@ -69,11 +69,17 @@ def _override_check(grade: Grade, change: Override) -> Grade:
     points = change.points or 0.0
     status = PASSED if points >= check.points else PARTIAL if points else FAILED
     by_instructor = replace(check, score=points, status=status, by_hand=by_hand(change))
+    waited = check.points if check.status == WAITS else 0.0
+    decided = {
+        "max_score": grade.max_score + waited,
+        "waiting": grade.waiting - waited,
+        "look": tuple(one for one in grade.look if one != unsure(check)),
+    }
     checks = tuple(by_instructor if one is check else one for one in grade.checks)
     score = round(sum(one.score for one in checks), 2)
     # Students read this text too, so it does not name a hidden check.
     text = f"{'another check' if check.hidden else change.check}: {by_hand(change)}"
-    return adjusted(grade, text, checks=checks, score=score, status=GradeStatus.GRADED)
+    return adjusted(grade, text, checks=checks, score=score, status=GradeStatus.GRADED, **decided)
 
 
 def _override_total(grade: Grade, change: Override) -> Grade:
@@ -84,6 +90,7 @@ def _override_total(grade: Grade, change: Override) -> Grade:
         return adjusted(grade, text, score=None, status=GradeStatus.EXCUSED, **nothing)
     text = by_hand(change)
     changes = {"score": change.points, "status": GradeStatus.GRADED, "late_points": 0.0}
+    changes |= {"max_score": grade.worth, "waiting": 0.0}
     return adjusted(grade, text, by_hand=text, **changes)
 
 

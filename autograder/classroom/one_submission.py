@@ -27,10 +27,8 @@ from autograder.submissions.programs import read_programs
 from autograder.submissions.quoted import quoted_lines
 from autograder.submissions.report import report_of
 from autograder.verdict import (
-    BORDERLINE,
     GRADER_ERROR,
     NO_LESSON,
-    NOT_MEASURED,
     PACKED,
     PASSED,
     Check,
@@ -38,6 +36,7 @@ from autograder.verdict import (
     Grade,
     LookReason,
     make_finding,
+    unsure,
 )
 
 # The titles of these findings do not name what was left out.
@@ -47,10 +46,6 @@ SAYS_LITTLE = (
     FindingCode.FILE_DAMAGED,
     FindingCode.LEFT_OUT,
 )
-UNSURE = {
-    BORDERLINE: FindingCode.CHECK_BORDERLINE,
-    NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
-}
 SHORT = 100  # longest description of a file that was left out, in the class table
 
 
@@ -132,6 +127,7 @@ def mark_files(
         status=GradeStatus.GRADED,
         score=judged.score,
         max_score=judged.max_score,
+        waiting=judged.waiting,
         tier=seen.tier,
         tier_reason=seen.reason,
         checks=judged.checks,
@@ -222,9 +218,5 @@ def with_reasons(grade: Grade, findings: Sequence[Finding]) -> Grade:
         else LookReason(one.code, one.title)
         for one in to_look
     ]
-    reasons += [
-        LookReason(UNSURE[check.status], f"{check.id} is {check.status}")
-        for check in grade.checks
-        if check.status in UNSURE
-    ]
+    reasons += filter(None, map(unsure, grade.checks))
     return replace(grade, findings=tuple(findings), look=tuple(dict.fromkeys(reasons)))

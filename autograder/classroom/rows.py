@@ -27,6 +27,7 @@ class Row:
     look: tuple[LookReason, ...]
     checks: tuple[tuple[str, float, float, str], ...]  # id, score, points, status
     page: str  # file of the student's page
+    waiting: float = 0.0
     handed_in: str | None = None
     epoch_s: float | None = None
     speedup: float | None = None
@@ -46,6 +47,10 @@ class Row:
     @property
     def key(self) -> tuple[str, str]:
         return self.student, self.lesson
+
+    @property
+    def worth(self) -> float:
+        return self.max_score + self.waiting
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -75,6 +80,7 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
         score=grade.score,
         raw_score=grade.raw_score,
         max_score=grade.max_score,
+        waiting=grade.waiting,
         tier=grade.tier if grade.status == GradeStatus.GRADED and grade.checks else "",
         look=grade.look,
         checks=tuple((c.id, c.score, c.points, c.status) for c in grade.checks),

@@ -15,7 +15,7 @@ from autograder.codes import ABSENT, GradeStatus, ReasonCode
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
 from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.lesson_names import folder_lesson
-from autograder.verdict import FAILED, NOT_MEASURED, Check, Grade
+from autograder.verdict import FAILED, NOT_MEASURED, WAITS, Check, Grade
 
 YOU = "you"
 
@@ -28,6 +28,7 @@ class Undecided:
     points: float
     hint: str = ""  # for an answer that was given
     looks: Literal["", "right", "wrong"] = ""  # judged without the expected answer, if possible
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,9 @@ def untold(check: Check) -> Check:
 def left_open(
     check: Check, asked: RubricCheck, rubric: Rubric, profile: str
 ) -> Iterator[Undecided]:
-    """Yield the parts of a check that depend only on the instructor's answers or calibration."""
+    """Yield the parts of a check that only the instructor, with answers or calibration, decides."""
+    if check.status == WAITS:
+        yield Undecided(f"{check.title}: graded by hand", check.points, by_hand=True)
     for part in check.parts if asked.answers else ():
         if part.code == ReasonCode.EXPECTED_KEPT:
             share = check.points / len(check.parts)

@@ -113,7 +113,8 @@ def part(data: dict[str, Any], checks: tuple[str, ...] | list[str]) -> dict[str,
 
 
 def worth(data: dict[str, Any], profile: str) -> float:
-    return sum(c["points"] for c in data["checks"] if c.get("only", profile) == profile)
+    checks = (c for c in data["checks"] if c.get("only", profile) == profile)
+    return sum(c["by_hand"] if "by_hand" in c else c["points"] for c in checks)
 
 
 def write(path: Path, data: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ from autograder.verdict import (
     NOT_MEASURED,
     PARTIAL,
     PASSED,
+    WAITS,
     WORST_FIRST,
     Check,
     Finding,
@@ -41,9 +42,11 @@ from autograder.wording import sentences, shown
 
 def judge(hand_in: HandIn) -> Judged:
     checks = [judge_check(hand_in, c) for c in hand_in.rubric.checks if is_asked(hand_in, c)]
+    waiting = sum(check.points for check in checks if check.status == WAITS)
     return Judged(
         score=round(sum(check.score for check in checks), 2),
-        max_score=hand_in.rubric.points,
+        max_score=hand_in.rubric.points - waiting,
+        waiting=waiting,
         checks=tuple(checks),
         findings=tuple(findings(hand_in)),
     )
@@ -63,6 +66,8 @@ def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
 def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     if check.answers:
         return _of_answers(check, tuple(judge_answer(hand_in, key) for key in check.answers))
+    if check.by_hand is not None:
+        return _by_hand(hand_in, check)
     if check.report:
         return _of_answers(check, judge_report(hand_in, check.report))
     conditions = [c for c in check.require if c.only in (None, hand_in.profile)]
@@ -89,6 +94,14 @@ def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
     if condition.threshold.of_reference is None:
         return False
     return not any(reference_of(hand_in, condition, name) for name in condition.of)
+
+
+def _by_hand(hand_in: HandIn, check: RubricCheck) -> Check:
+    """Return a check that waits for the instructor, unless its report was not submitted."""
+    parts = judge_report(hand_in, check.report)
+    if parts and hand_in.report is None:
+        return _of_answers(check, parts)
+    return _check(check, parts, 0, WAITS)
 
 
 def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:

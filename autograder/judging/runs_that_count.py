@@ -210,5 +210,3 @@ def names_compared(check: RubricCheck) -> Iterator[str]:
     for condition in check.require:
         if metric_named(condition.metric).all_runs:
             yield from condition.of
-    if check.report:
-        yield from (*check.report.tables, *check.report.quotes.values())

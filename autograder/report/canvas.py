@@ -26,13 +26,13 @@ def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
     by_key = {row.key: row for row in rows}
     lines: list[list[object]] = [
         [*STUDENT, *(f"{row.lesson} {row.title}" for row in lessons.values())],
-        [f"    {MAXIMA}", None, None, None, None, *(row.max_score for row in lessons.values())],
+        [f"    {MAXIMA}", None, None, None, None, *(row.worth for row in lessons.values())],
     ]
     for student in sorted({row.student for row in rows}):
         p = people.get(student, Person(student))
         ids = [p.full_name or student, p.canvas_id, p.sis_id, p.sis_login or student, p.section]
         mine = [by_key.get((student, lesson)) for lesson in lessons]
-        lines.append([*ids, *(cell(row, row.max_score) if row else None for row in mine)])
+        lines.append([*ids, *(cell(row, row.worth) if row else None for row in mine)])
     return to_csv(lines)
 
 
@@ -69,7 +69,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
     table = [line + [""] * (len(header) + len(new) - len(line)) for line in table]
     above = next((number for number, line in enumerate(table) if MAXIMA in line[0]), 0)
     for added, name in zip(new, names, strict=True):
-        table[above][places[added.lesson]] = f"{added.max_score:g}"
+        table[above][places[added.lesson]] = f"{added.worth:g}"
         table[0][places[added.lesson]] = name
     maxima = {lesson: filling.maximum_in(table[above][place]) for lesson, place in places.items()}
 
@@ -88,7 +88,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
             without.append(" ".join(reversed(line[0].split(", ", 1))))
     columns_kept = [*range(header.index("Section") + 1), *places.values()]
     text = filling.write_table([line[place] for place in columns_kept] for line in table)
-    scales = {s: filling.scale(lessons[s].max_score, maxima[s]) for s in places}
+    scales = {s: filling.scale(lessons[s].worth, maxima[s]) for s in places}
     return text, filling.summary(
         "canvas.csv",
         filled_in,

@@ -49,7 +49,7 @@ def maximum_in(cell: str) -> float | None:
 
 def scaled(row: Row, maximum: float | None) -> float:
     """Return the points of a graded row on the assignment's scale."""
-    factor = maximum / row.max_score if maximum and row.max_score else 1.0
+    factor = maximum / row.worth if maximum and row.worth else 1.0
     return round((row.score or 0.0) * factor, 2)
 
 

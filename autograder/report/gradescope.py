@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograder.report.student.next_steps import for_student
-from autograder.verdict import GRADER_ERROR, PASSED, Finding, Grade
+from autograder.verdict import GRADER_ERROR, PASSED, WAITS, Finding, Grade
 from autograder.wording import sentence
 
 
@@ -31,13 +31,16 @@ def document(grades: Sequence[Grade]) -> str:
                     "answer": check.by_hand,
                 }
                 lines = [f"{name}: {text}" for name, text in parts.items() if text]
+            worth = {
+                "score": check.score,
+                "max_score": check.points,
+                "status": "passed" if check.score >= check.points else "failed",
+            }
             tests.append(
                 {
                     "name": check.title,
                     "number": f"{int(grade.lesson) if grade.lesson.isdigit() else 0}.{number}",
-                    "score": check.score,
-                    "max_score": check.points,
-                    "status": "passed" if check.score >= check.points else "failed",
+                    **({} if check.status == WAITS else worth),
                     "output": "\n".join(lines),
                     "output_format": "text",
                     "visibility": "visible",

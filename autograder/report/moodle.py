@@ -57,7 +57,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
             continue
         most = filling.maximum_in(line[maxima[0]]) if len(maxima) == 1 else None
         line[grade_at] = f"{filling.scaled(row, most):.2f}"
-        scales[filling.scale(row.max_score, most)] = True
+        scales[filling.scale(row.worth, most)] = True
         filled_in.append(row.student)
     graded = [row.student for row in theirs.values() if row.score is not None]
     return filling.write_table(table), filling.summary(

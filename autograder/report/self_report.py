@@ -27,7 +27,6 @@ def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
         chosen=chosen,
         brief=brief,
         legend_needed=any(one.shown for one in grades),
-        waits="…",  # the sign of a check that waits for the instructor
         check_line=check_line,
         reasons_in=reasons_in,
         for_student=for_student,
@@ -54,6 +53,6 @@ def decided_parts(reasons: Iterable[Part]) -> list[Part]:
 
 def by_hint(undecided: Iterable[Undecided]) -> dict[str, list[str]]:
     """Return the names of undecided answers, grouped by hint. Those without a hint come first."""
-    asked = (left for left in undecided if left.points and not left.looks)
+    asked = (left for left in undecided if left.points and not (left.looks or left.by_hand))
     in_order = sorted(asked, key=lambda left: bool(left.hint))
     return grouped((left.hint, left.about) for left in in_order)

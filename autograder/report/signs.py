@@ -5,12 +5,30 @@ from collections.abc import Mapping
 from autograder.classroom.rows import Row
 from autograder.safe_text import readable_name
 from autograder.settings.roster import Person
-from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, ChangedLine
+from autograder.verdict import (
+    BORDERLINE,
+    FAILED,
+    NOT_MEASURED,
+    PARTIAL,
+    PASSED,
+    WAITS,
+    ChangedLine,
+)
 
 PAGES = "students"  # the folder of their pages
-SIGNS: dict[str, str] = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}
+SIGNS: dict[str, str] = {
+    PASSED: "✓",
+    BORDERLINE: "≈",
+    PARTIAL: "◐",
+    FAILED: "✗",
+    NOT_MEASURED: "?",
+    WAITS: "…",
+}
 Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
-LEGEND = "✓ passed  ≈ borderline, full credit  ◐ some of the points  ✗ missed  ? not measured"
+LEGEND = (
+    "✓ passed  ≈ borderline, full credit  ◐ some of the points  ✗ missed  ? not measured  "
+    "… waits for the instructor"
+)
 
 
 def points(value: float | None) -> str:
@@ -43,7 +61,9 @@ def notice(row: Row) -> str:
     if row.look:
         first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
     elif row.score == row.raw_score:
-        missed = [name for name, score, most, _ in row.checks if most and score < most]
+        missed = [
+            name for name, score, most, status in row.checks if score < most and status != WAITS
+        ]
         first = ("lost points: " + ", ".join(missed)) if missed else ""
     # If times are missing, one message reports it for all rows.
     return "; ".join(filter(None, (first, *row.for_instructor)))

@@ -44,7 +44,7 @@ NBGRADER: Columns = {
     ),
     "late_submission_penalty": lambda row, person: None if row.score is None else row.late_points,
     "score": lambda row, person: row.score,
-    "max_score": lambda row, person: row.max_score,
+    "max_score": lambda row, person: row.worth,
 }
 
 

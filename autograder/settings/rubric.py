@@ -148,8 +148,6 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
             names = [*condition.of, condition.base, condition.minus, condition.over]
             names += [threshold.of for threshold in thresholds if threshold]
             yield from unknown_runs((*place, "require", number), *names)
-        if check.report:
-            yield from unknown_runs((*place, "report"), *check.report.tables)
         for answer in check.answers:
             if answer not in rubric.answers:
                 yield (*place, "answers"), f"there is no {answer!r} under answers"

@@ -191,45 +191,42 @@ class Condition(Strict):
         return getattr(self, self.operator)
 
 
-class ReportAsked(Strict):
-    """The required contents of report.md: parts, and tables that agree with these runs."""
-
-    tables: list[str] = []
-    parts: list[str] = []
-    words: dict[str, int] = {}  # by part: minimum number of different words
-    numbers: list[str] = []  # parts that must contain a number in digits
-    # By part: the run from whose table it must quote a size and a value.
-    quotes: dict[str, str] = {}
-    hints: dict[str, str] = {}  # by part: its required contents
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> Self:
-        if not self.tables and not self.parts:
-            raise ValueError("a report needs tables or parts")
-        odd = sorted({*self.words, *self.numbers, *self.quotes, *self.hints} - set(self.parts))
-        if odd:
-            raise ValueError(f"there is no part {odd[0]!r} under parts")
-        return self
-
-
 class RubricCheck(Strict):
-    """A line of the grade: conditions on runs, or the fraction of right answers or report parts."""
+    """A line of the grade: conditions on runs, or a share of right answers or headings.
+
+    With `by_hand` instead of `points`, the instructor gives the points in overrides.csv.
+    """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
     points: float = Field(ge=0)
+    by_hand: float | None = None
     require: list[Condition] = []
     answers: list[str] = []
-    report: ReportAsked | None = None
+    report: list[str] = []  # headings of report.md that must be there and not empty
     hidden: bool = False  # whether it counts without being shown to students
     only: Profile | None = None
     if_present: bool = False  # whether it is left out if none of its runs was submitted
     try_: str = Field("", alias="try")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _points_by_hand(cls, written: Any) -> Any:
+        if not isinstance(written, dict) or "by_hand" not in written:
+            return written
+        if "points" in written:
+            raise ValueError("give points or by_hand, not both")
+        return written | {"points": written["by_hand"]}
+
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if sum(map(bool, (self.require, self.answers, self.report))) != 1:
-            raise ValueError("give exactly one of require (conditions), answers (ids) and report")
+        kinds = sum(map(bool, (self.require, self.answers, self.report)))
+        if self.by_hand is not None and (self.require or self.answers):
+            raise ValueError("a check with by_hand can have a report, but not require or answers")
+        if self.by_hand is None and kinds != 1:
+            raise ValueError(
+                "give exactly one of require (conditions), answers (ids), report and by_hand"
+            )
         return self
 
 

@@ -1,11 +1,4 @@
-"""Read report.md, a student's report on a study: parts under headings, and tables.
-
-## Table
-### strong
-| ranks | rounds | seconds |
-|---|---|---|
-| 1 | 8 | 0.455 |
-"""
+"""Read report.md, a student's report: its parts, which begin with `##` headings."""
 
 import re
 from collections.abc import Mapping
@@ -20,25 +13,16 @@ from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
-HEADING = re.compile(r"(#{2,3})\s+(.{1,80}?)\s*#*\s*\Z")
-RULE = re.compile(r"\|[\s:|-]+\|?\Z")
+HEADING = re.compile(r"##\s+(.{1,80}?)\s*#*\s*\Z")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Table:
-    where: Where
-    head: tuple[str, ...] = ()
-    rows: list[tuple[tuple[str, ...], Where]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class Report:
-    """The text by `##` heading and the tables by `###` heading, as the student wrote them."""
+    """The text below each `##` heading, in lower case, with the heading's place."""
 
     name: str
     parts: dict[str, tuple[str, Where]] = field(default_factory=dict)
-    tables: dict[str, Table] = field(default_factory=dict)
 
 
 def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
@@ -62,30 +46,14 @@ def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
 
 
 def parse_report(text: str, name: str) -> Report:
-    report = Report(name)
-    part, table = "", ""
+    report, part = Report(name), ""
     text = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
     for number, raw in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
-        line, where = raw.strip(), Where(name, number)
+        line = raw.strip()
         if heading := HEADING.match(line):
-            title = heading[2].casefold()
-            part, table = (title, "") if heading[1] == "##" else (part, title)
-            if not table:
-                report.parts.setdefault(part, ("", where))
-            continue
-        if line.startswith("|") and table:
-            add_row(report.tables.setdefault(table, Table(where)), line, where)
-        elif part:
-            said, first = report.parts[part]
-            report.parts[part] = (f"{said}\n{line}".strip(), first)
+            part = heading[1].casefold()
+            report.parts.setdefault(part, ("", Where(name, number)))
+        elif part and line and not line.startswith("#"):
+            before, where = report.parts[part]
+            report.parts[part] = (f"{before}\n{line}".strip(), where)
     return report
-
-
-def add_row(table: Table, line: str, where: Where) -> None:
-    if RULE.match(line):
-        return
-    cells = tuple(cell.strip() for cell in line.strip("|").split("|"))
-    if not table.head:
-        table.head = cells
-    elif len(table.rows) < 1000:
-        table.rows.append((cells, where))

@@ -2,15 +2,14 @@
 
     scaling_report.write(runs, laws=…, question=…, recommendation=…, unknown=…)
 
-report.md has the table of each kind of scaling, which the grader compares with the same records.
-study.png is the picture. The learner's text is copied unchanged.
+report.md has the table of each kind of scaling, and study.png is the picture. The learner's text
+is copied unchanged.
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.codes import Outcome
-from autograder.judging.judge_report import quotes_table
 from autograder.measuring import measure, rounds, study_points
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.study_table import HEAD, Row, by_kind
@@ -60,9 +59,6 @@ def write(
     )
     Path(file).write_text(text, encoding="utf-8")
     print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
-    if not quotes_table(recommendation, tables.get("epoch", [])):
-        print("The recommendation needs a number of ranks from the table for epoch scaling, and")
-        print("an efficiency, speedup or time from the same table. The grader looks for both.")
 
 
 def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:

@@ -467,9 +467,8 @@ plots.cost_against_time(times)
 # Do not mix two kinds of hardware in one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to
 # the other is not scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a reference for that machine alone.
 #
-# **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation must name a number of ranks
-# from the epoch-scaling table, and its efficiency, speedup or time as printed there. The grader compares them with
-# your records. The question must have at least 8 different words, and each of the other two parts at least 15.
+# **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation names a number of ranks from
+# the epoch-scaling table, with its efficiency, speedup or time. Your instructor reads the report and gives its points.
 
 # %% tags=["exercise"]
 question = recommendation = unknown = ""

@@ -14,7 +14,7 @@ from autograder.report.rendering import render
 from autograder.report.signs import Titles, full_name, points
 from autograder.safe_text import file_name
 from autograder.settings.roster import Person
-from autograder.verdict import BORDERLINE, PASSED, WORST_FIRST
+from autograder.verdict import BORDERLINE, PASSED, WAITS, WORST_FIRST
 
 LESSONS = "lessons"  # the folder of these pages
 NO_RANK = 99
@@ -58,7 +58,8 @@ def of_lesson(lesson: str, rows: Sequence[Row], titles: Mapping[str, str]) -> Le
     order += [name for name in worth if name not in titles]
     checks = []
     for name in order:
-        states = [status for row in rows for one, _, _, status in row.checks if one == name]
+        statuses = (status for row in rows for one, _, _, status in row.checks if one == name)
+        states = [status for status in statuses if status != WAITS]
         passed = sum(status in (PASSED, BORDERLINE) for status in states)
         checks.append(
             CheckOfClass(
@@ -67,7 +68,7 @@ def of_lesson(lesson: str, rows: Sequence[Row], titles: Mapping[str, str]) -> Le
                 points=worth[name],
                 passed=passed,
                 judged=len(states),
-                share=passed / len(states),
+                share=passed / max(len(states), 1),
             )
         )
     scores = [row.score for row in rows if row.score is not None]

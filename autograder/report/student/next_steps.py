@@ -7,7 +7,7 @@ from autograder.codes import ADVISE_INSTRUCTOR, CheckStatus, FindingCode, GradeS
 from autograder.grouping import grouped
 from autograder.report.signs import points
 from autograder.safe_text import shortened
-from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Finding, Grade, Part
+from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, WAITS, Check, Finding, Grade, Part
 from autograder.wording import sentence
 
 MOST = 3  # lines; the page has the rest
@@ -65,6 +65,9 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
     if grade.status == GradeStatus.GRADED:
         yield from of_another_lesson(grade)
         for check in grade.checks:
+            if check.status == WAITS:
+                yield from ((part.try_, check.title, 0.0) for part in check.parts if part.try_)
+                continue
             open_points = check.points - check.score >= LEAST
             if open_points and not check.hidden and not check.by_hand:
                 yield from ways(check)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from autograder.codes import ReasonCode
 from autograder.grouping import grouped
 from autograder.records import Where
-from autograder.verdict import PASSED, Check, Finding, Grade, Part, RunSummary
+from autograder.verdict import PASSED, WAITS, Check, Finding, Grade, Part, RunSummary
 
 MOST_FOUND = 20  # most values shown for one finding
 MOST_PLACES = 20
@@ -95,14 +95,14 @@ def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Wher
 
 def reasons(check: Check) -> list[Part]:
     """Return the reasons why points are missing, with identical reasons merged."""
-    if len(check.parts) < 2:
+    if len(check.parts) < 2 and check.status != WAITS:
         return [as_part(check)]
     missed = (part for part in check.parts if part.status != PASSED)
     merged = [
         replace(parts[0], expected="; ".join(dict.fromkeys(p.expected for p in parts)))
         for parts in grouped((key_of(part), part) for part in missed).values()
     ]
-    if check.try_ and not any(part.try_ for part in check.parts):
+    if check.try_ and check.status != WAITS and not any(part.try_ for part in check.parts):
         merged.append(replace(as_part(check), expected="", found="", where=()))
     return merged
 

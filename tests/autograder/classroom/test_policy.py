@@ -243,3 +243,40 @@ def test_points_lost_by_late_days_stand_on_the_class_page_beside_a_shared_run(tm
     assert gina.endswith("7 points by the instructor: talked")
     assert "counted as on time" not in (result.folder / "students" / "gina.html").read_text()
     assert "1 grade without a time of submission, counted as on time." in result.stderr
+
+
+BY_HAND = """
+lesson: "02"
+title: A report
+points: 3
+checks:
+  - {id: talk, title: The talk, by_hand: 2, report: [Question]}
+  - {id: answer, title: An answer, points: 1, answers: [sure]}
+answers:
+  sure: {ask: Are you sure?, kind: prediction}
+"""
+
+
+def test_points_by_hand_wait_for_a_row_with_a_reason(tmp_path, grade):
+    rubrics, folder = tmp_path / "rubrics", tmp_path / "class" / "ada" / "02"
+    for path, text in ((rubrics / "02.yaml", BY_HAND), (folder / "answers.txt", "sure = yes\n"),
+                       (folder / "report.md", "## Question\n\nWhy?\n")):  # fmt: skip
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    changes = tmp_path / "changes.csv"
+
+    def looked_at():
+        words = setting("overrides", changes) if changes.exists() else ()
+        result = grade(tmp_path / "class", "--rubrics", rubrics, *words)
+        page = (result.folder / "students" / "ada.html").read_text()
+        table = csv.DictReader(io.StringIO((result.folder / "nbgrader.csv").read_text()))
+        [row] = json.loads((result.folder / "grades.json").read_text())["grades"]
+        codes = [reason["code"] for reason in row["look"]]
+        waits = "waits for your instructor" in page
+        return result.table[0][2], codes, waits, next(table)["max_score"], result.exit_code
+
+    assert looked_at() == ("1/1", ["check waits"], True, "3.0", 1)
+    changes.write_text("student,lesson,check,points,reason\nada,02,talk,1.5,a clear talk\n")
+    assert looked_at() == ("2.5/3", [], False, "3.0", 0)
+    changes.write_text("student,lesson,check,points,reason\nada,02,,3,agreed\n")
+    assert looked_at()[0] == "3/3"

@@ -7,14 +7,12 @@ import pytest
 
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
-from autograder.measuring import study_table
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_bytes
 from autograder.records import Where
 from autograder.settings import rubric
 from autograder.submissions.answers import WrittenAnswer
-from autograder.submissions.report import parse_report
 from tests.autograder.make_record import make_record
 from tests.autograder.make_study import lines_of
 
@@ -23,10 +21,6 @@ RUBRIC = rubric.load_rubric(FILE)
 EXPECTED = rubric.load_expected(rubric.FOLDER / "expected" / "12.yaml", RUBRIC)
 SIZES = {"smoke": (1, 2), "full": (1, 2, 4, 8)}
 SAMPLES = {"smoke": 1280, "full": 60000}
-WORDS = (
-    "We asked how many ranks this small network is worth on our machine. 2 are 1.93 times as fast "
-    "as one, so why not 4 or more?"
-)
 
 
 def seconds(kind, sizes):
@@ -78,21 +72,6 @@ def records(profile, **changed):
     return read_bytes({f"{name}.out": "\n".join(text).encode() for name, text in files.items()})
 
 
-def report_of(runs):
-    tables = [
-        f"### {kind}\n| {' | '.join(study_table.HEAD)} |\n"
-        + "\n".join(f"| {' | '.join(row.cells)} |" for row in rows)
-        for kind, rows in study_table.by_kind(runs)
-    ]
-    titles = ("Question", "Hardware", "Picture", "Law", "Recommendation", "What is not known")
-    text = (
-        "".join(f"## {title}\n{title}: {WORDS}\n" for title in titles)
-        + "## Table\n"
-        + "\n".join(tables)
-    )
-    return parse_report(text, "report.md")
-
-
 def answers_of(runs):
     given = {}
     for key, question in RUBRIC.answers.items():
@@ -116,14 +95,12 @@ def answers_of(runs):
     return given
 
 
-def judged(profile, runs=None, report=None, **changed_answers):
+def judged(profile, runs=None, **changed_answers):
     runs = runs or records(profile)
     answers = answers_of(runs) | {
         key: WrittenAnswer(text, Where("answers.txt", 1)) for key, text in changed_answers.items()
     }
-    hand_in = HandIn(
-        RUBRIC, runs, answers, "answers.txt", profile, EXPECTED, report=report or report_of(runs)
-    )
+    hand_in = HandIn(RUBRIC, runs, answers, "answers.txt", profile, EXPECTED)
     return {check.id: check for check in judge.judge(hand_in).checks}
 
 
@@ -131,7 +108,8 @@ def judged(profile, runs=None, report=None, **changed_answers):
 def test_what_is_right_earns_all(profile):
     checks = judged(profile)
     lost = {name: check.found for name, check in checks.items() if check.score < check.points}
-    assert set(lost) <= {"answers"}, lost  # the tests' records evaluate no epoch
+    # The tests' records evaluate no epoch, and there is no report.
+    assert set(lost) <= {"answers", "report"}, lost
     assert checks["answers"].score > 0.8
     assert ("laws-full" in checks) == (profile == "full")
 
@@ -222,13 +200,6 @@ def test_a_training_that_is_not_the_one_asked_for(name):
     found = judged("smoke", records("smoke", **{which: lines}))["accuracy"]
     assert found.score < 1
     assert words in found.found
-
-
-def test_a_report_of_other_runs_loses_its_tables():
-    other = records("smoke", epoch=study_lines("epoch", (1, 2), [(8.0, 7.0 + i) for i in range(6)]))
-    checks = judged("smoke", report=report_of(other))
-    assert checks["table"].score == pytest.approx(2 / 3, abs=1e-3)
-    assert checks["report"].score == 1
 
 
 def test_a_wrong_interval_loses_its_share():

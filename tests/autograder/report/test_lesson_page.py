@@ -49,7 +49,7 @@ def test_students_are_sorted_by_severity():
 def test_each_check_has_a_sign_that_sorts_by_severity():
     keys = [re.findall(r'data-l="(.)" data-k="(\d)"', line) for line in lines()]
     assert keys[3] == [("a", "0"), ("b", "1")]
-    assert keys[4] == [("a", "4"), ("b", "4")]
+    assert keys[4] == [("a", "5"), ("b", "5")]
     assert keys[2] == []  # nothing was submitted
     assert [line.count('class="sign"') for line in lines()] == [2, 2, 0, 2, 2]
 

@@ -112,12 +112,10 @@ def test_three_parts_in_own_words():
 
 @pytest.mark.parametrize(
     ("texts", "words"),
-    [((WORDS, "", WORDS), "how many devices to ask for"),
+    [((WORDS, "", WORDS), "how many ranks to ask for"),
      (("Is it?", WORDS, WORDS), "what you wanted to know"),
-     ((WORDS, WORDS, "much " * 40), "cannot tell"),
-     ((" ".join(map(str, range(40))), WORDS, WORDS), "not counting numbers"),
+     ((WORDS, WORDS, "Much."), "cannot tell"),
      ((WORDS, WORDS.upper(), f"{WORDS} today"), "answers a different question"),
-     ((WORDS, WORDS.replace("2", "two"), WORDS), "in digits"),
      ((WORDS, 2, WORDS), "is a text")],
 )  # fmt: skip
 def test_a_part_that_says_nothing(texts, words):

@@ -8,7 +8,6 @@ from pictures import is_png, words
 from autograder.measuring.interval import Measure
 from lessons.toolkit import plots, scaling_report
 from tests.autograder.make_study import study
-from tests.breadth import breadth
 
 ROUNDS = [(8.0, 5.0, 3.0), (16.0, 9.0, 6.0), (8.2, 4.9, 2.8)]
 SILENT = [8.5, 8.6, 8.4]
@@ -57,18 +56,6 @@ def test_the_smallest_cost_times_time_has_a_ring():
     rings = [[*zip(*axes.lines[1].get_data(), strict=True)] for axes in figure.axes]
     assert [[float(n) for n in ring] for [ring] in rings] == [[500, 1], [300, pytest.approx(4 / 3)]]
     assert is_png(figure)
-
-
-@pytest.mark.parametrize(
-    ("recommendation", "warned"),
-    breadth([("Ask for 4.", True), ("Ask for 4: efficiency 0.67.", False)]),
-)
-def test_a_recommendation_without_the_table_is_told(
-    recommendation, warned, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    scaling_report.write(runs(), laws={}, recommendation=recommendation)
-    assert ("The grader looks for both" in capsys.readouterr().out) == warned
 
 
 @pytest.mark.slow
