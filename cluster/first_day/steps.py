@@ -148,6 +148,12 @@ def lesson(day: Day, name: str, ranks: int, words: tuple[str, ...]) -> Passed:
         raise WrongError(
             f"{ranks} ranks were requested and {workers(run)} trained", "cluster doctor"
         )
+    numbers = [f"{rank.local_rank} on {rank.host}" for rank in run.ranks]
+    if len(set(numbers)) < len(numbers):  # with some MPIs, hvd.local_rank() is always 0
+        raise WrongError(
+            f"the ranks' local numbers, which choose their GPUs, are {', '.join(numbers)}",
+            "compile Horovod with the MPI whose mpirun or srun plug-in starts it",
+        )
     try:
         seconds = epoch_time(run)
     except NotMeasured as missing:

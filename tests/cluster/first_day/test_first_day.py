@@ -67,6 +67,20 @@ def test_where_a_node_has_one_gpu_two_ranks_are_tried_over_two_nodes(tmp_path, m
     assert asked == [("doctor", "2", "2"), ("runs", "2", "2")]
 
 
+def test_ranks_of_a_node_with_the_same_local_number_are_found(tmp_path, monkeypatch):
+    output = (COURSE / "tests/lessons/planted/outputs/07/right.out.txt").read_text()
+    (tmp_path / "right.out").write_text(output)
+    (tmp_path / "wrong.out").write_text(output.replace('"local_rank":1', '"local_rank":0'))
+    day = Day(
+        site_files.load(site_files.FOLDER / "laptop.sh"), None, tmp_path, COURSE / "solutions"
+    )
+    monkeypatch.setattr(Day, "job", lambda *_, **__: tmp_path / "right.out")
+    assert "2 ranks on" in steps.lesson(day, "07_horovod", 2, ()).found
+    monkeypatch.setattr(Day, "job", lambda *_, **__: tmp_path / "wrong.out")
+    with pytest.raises(WrongError, match=r"local numbers.* are 0 on (.*), 0 on "):
+        steps.lesson(day, "07_horovod", 2, ())
+
+
 @pytest.mark.slow
 @pytest.mark.ranks
 def test_a_launcher_that_starts_too_few_ranks_is_found_before_a_lesson_runs(shell, monkeypatch):
