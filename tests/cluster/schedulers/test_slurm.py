@@ -257,6 +257,13 @@ def test_only_ranks_that_may_train_on_gpus_need_one_each(slurm, program, warned)
     assert ("two ranks on one GPU" in said) == warned
 
 
+def test_the_sites_partition_overrides_that_of_a_job_file(slurm):
+    job_with(slurm)
+    slurm.write("job.sbatch", "launch python -u train.py", "--partition=GPUv100s")
+    slurm.cluster("submit", "--site", "biohpc", "job.sbatch")
+    assert calls(slurm)[0]["environment"]["SBATCH_PARTITION"] == "GPUA100"
+
+
 def job_with(shell, program="import tf_keras as keras\n"):
     shell.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1")
     (shell.folder / "train.py").write_text(program)
