@@ -67,7 +67,7 @@ def one_rank(day: Day) -> Passed:
 
 
 def gpus_a_node(day: Day) -> int:
-    return int(day.site.settings.get("SITE_GPUS_PER_NODE") or 2)
+    return day.site.number("SITE_GPUS_PER_NODE") or 2
 
 
 def two_ranks(day: Day) -> Passed:

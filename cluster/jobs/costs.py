@@ -7,12 +7,11 @@ On every batch system these are four of sacct's columns: job, elapsed time, allo
 energy in joules. The energy is empty if the site does not record it.
 """
 
-import contextlib
-import io
 from collections.abc import Iterable, Iterator
 
 import click
 
+from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.schedulers import real_command
 from cluster.schedulers.accounting_table import clock
 from cluster.schedulers.known import scheduler_of
@@ -41,14 +40,8 @@ def cost_lines(job_ids: Iterable[str], site_name: str | None = None) -> list[str
 
 
 def of_slurm(labels: list[str], site: Site) -> Iterator[str]:
-    words = [
-        "sacct",
-        "-X",
-        "-n",
-        "-P",
-        f"--format={','.join(COLUMNS)}",
-        f"--jobs={','.join(labels)}",
-    ]
+    words = ["sacct", "-X", "-n", "-P"]
+    words += [f"--format={','.join(COLUMNS)}", f"--jobs={','.join(labels)}"]
     print(f"$ {' '.join(words)}")
     done = real_command.run(words, site.exports)
     if done.returncode:
@@ -57,30 +50,21 @@ def of_slurm(labels: list[str], site: Site) -> Iterator[str]:
 
 
 def of_others(labels: list[str], site: Site) -> Iterator[str]:
-    """Return the same four columns from the output of `cluster accounting --parsable`.
+    """Return the same four columns from the scheduler's records.
 
     The jobs are requested one by one, because on some systems a request for several jobs fails if
     one of them is unknown.
     """
-    head: list[str] = []
-    rows: list[list[str]] = []
-    unknown: list[click.ClickException] = []
+    found, unknown = 0, None
     for label in labels:
-        printed = io.StringIO()
         try:
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
-                scheduler_of(site).accounting([label])
+            rows = scheduler_of(site).records([label])
         except click.ClickException as error:
-            unknown.append(error)
-        lines = printed.getvalue().splitlines()
-        told = [line.split("|") for line in lines if "|" in line]
-        if told:
-            head = told[0]
-            rows += told[1:]
-    if unknown and not rows:
-        raise unknown[-1]
-    for row in rows:
-        job = dict(zip(head, row, strict=False))
-        parts = [part.partition("=") for part in job["AllocTRES"].split(",") if part]
-        used = ",".join(f"{SLURMS_NAMES.get(name, name)}={much}" for name, _, much in parts)
-        yield "|".join((job["JobID"], clock(job["ElapsedRaw"]), used, ""))
+            rows, unknown = [], error
+        for job in (dict(zip(SACCT_COLUMNS, row, strict=True)) for row in rows):
+            found += 1
+            parts = [part.partition("=") for part in job["AllocTRES"].split(",") if part]
+            used = ",".join(f"{SLURMS_NAMES.get(name, name)}={much}" for name, _, much in parts)
+            yield "|".join((job["JobID"], clock(job["ElapsedRaw"]), used, ""))
+    if unknown and not found:
+        raise unknown

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -39,6 +39,17 @@ class SubmitError(JobError):
     """A job that the site refused."""
 
 
+@contextlib.contextmanager
+def in_one_sentence() -> Iterator[None]:
+    """Raise what the site or the job file refuses as a SubmitError."""
+    try:
+        yield
+    except (click.ClickException, ValueError) as error:
+        message = error.message if isinstance(error, click.ClickException) else str(error)
+        raise SubmitError(message) from None
+
+
+@in_one_sentence()
 def submit_once(
     job_file: str,
     *arguments: object,
@@ -52,26 +63,23 @@ def submit_once(
     job that failed is submitted again. With `again=True`, the job is always submitted.
     """
     path, words, options = Path(job_file), [str(word) for word in arguments], options or {}
-    try:
-        site = site_files.current(site_name)
-        job_id = None if again else earlier(path, words, options, site)
-        if job_id is None and not again and not history.of(path):
-            brought = jobfile.existing_outputs(jobfile.read(path), path.parent)
-            if brought:  # the folder was run on another machine
-                print(f"{path}: its output is here: {', '.join(p.name for p in brought)}")
-                return brought
-        if job_id is None and (parts := parts_of_array(path, options, site)):
-            each = [
-                submit_once(
-                    job_file, *words, options=options | {"array": part},
-                    site_name=site_name, again=again,
-                )
-                for part in parts
-            ]  # fmt: skip
-            return [file for files in each for file in files]
-        statuses = wait_quietly(job_id or submitted(path, words, options, site), site)
-    except (click.ClickException, ValueError) as error:
-        raise refused(error) from None
+    site = site_files.current(site_name)
+    job_id = None if again else earlier(path, words, options, site)
+    if job_id is None and not again and not history.of(path):
+        brought = jobfile.existing_outputs(jobfile.read(path), path.parent)
+        if brought:  # the folder was run on another machine
+            print(f"{path}: its output is here: {', '.join(p.name for p in brought)}")
+            return brought
+    if job_id is None and (parts := parts_of_array(path, options, site)):
+        each = [
+            submit_once(
+                job_file, *words, options=options | {"array": part},
+                site_name=site_name, again=again,
+            )
+            for part in parts
+        ]  # fmt: skip
+        return [file for files in each for file in files]
+    statuses = wait_quietly(job_id or submitted(path, words, options, site), site)
     failed = [status for status in statuses if not status.succeeded]
     if failed:
         raise JobError(explain(failed[0]))
@@ -91,7 +99,7 @@ def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]
     Return nothing for smaller arrays.
     """
     indices = jobfile.request(jobfile.read(path), options).array or ()
-    most = int(site.settings.get("SITE_MAX_JOBS") or len(indices) or 1)
+    most = site.number("SITE_MAX_JOBS") or len(indices) or 1
     if len(indices) <= most:
         return []
     print(f"{path}: {site.name} takes {most} of your jobs at a time, so the array goes in parts")
@@ -99,6 +107,7 @@ def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]
     return [",".join(numbers[at : at + most]) for at in range(0, len(numbers), most)]
 
 
+@in_one_sentence()
 def submit_sizes(
     job_file: str,
     *arguments: object,
@@ -112,20 +121,18 @@ def submit_sizes(
     All jobs are submitted at once if the site allows it.
     """
     path, words = Path(job_file), [str(word) for word in arguments]
-    try:
-        site = site_files.current(site_name)
-        plan = [placing.placed(size, site, gpus, minutes) for size in placing.up_to(ranks)]
-        together = not (scheduler_of(site).RUNS_HERE or site.settings.get("SITE_MAX_JOBS"))
-        if together and (history.of(path) or not outputs(job_file)):
-            for asked in plan:
-                if earlier(path, words, asked, site) is None:
-                    submitted(path, words, asked, site)
-    except (click.ClickException, ValueError) as error:
-        raise refused(error) from None
+    site = site_files.current(site_name)
+    plan = [placing.placed(size, site, gpus, minutes) for size in placing.up_to(ranks)]
+    together = not (scheduler_of(site).RUNS_HERE or site.settings.get("SITE_MAX_JOBS"))
+    if together and (history.of(path) or not outputs(job_file)):
+        for asked in plan:
+            if earlier(path, words, asked, site) is None:
+                submitted(path, words, asked, site)
     found = (submit_once(job_file, *words, options=asked, site_name=site_name) for asked in plan)
     return list(dict.fromkeys(file for files in found for file in files))
 
 
+@in_one_sentence()
 def on_nodes(
     ranks: int, gpus: str = "", *, minutes: int = placing.MINUTES, site_name: str | None = None
 ) -> dict[str, str]:
@@ -139,29 +146,22 @@ def on_nodes(
     program uses a framework gets its GPUs' share of the node. So no page requests cores, unless
     they are what it measures.
     """
-    try:
-        return placing.placed(ranks, site_files.current(site_name), gpus, minutes)
-    except click.ClickException as error:
-        raise refused(error) from None
+    return placing.placed(ranks, site_files.current(site_name), gpus, minutes)
 
 
+@in_one_sentence()
 def two_nodes(site_name: str | None = None) -> int:
     """Return the largest number of ranks for a study: all GPUs of two nodes, at least four.
 
     On the laptop site it is the number of GPUs that this machine shows.
     """
-    try:
-        return placing.out_of_one_node(site_files.current(site_name))
-    except click.ClickException as error:
-        raise refused(error) from None
+    return placing.out_of_one_node(site_files.current(site_name))
 
 
+@in_one_sentence()
 def cores_per_gpu(site_name: str | None = None) -> int:
     """Return how many cores a rank with one GPU gets: for pages that compare numbers of cores."""
-    try:
-        return gpu_share.cores_per_gpu(site_files.current(site_name))
-    except click.ClickException as error:
-        raise refused(error) from None
+    return gpu_share.cores_per_gpu(site_files.current(site_name))
 
 
 def submitted(path: Path, words: list[str], options: dict[str, str], site: Site) -> str:
@@ -172,10 +172,6 @@ def submitted(path: Path, words: list[str], options: dict[str, str], site: Site)
             return submit(Path(path.name), words, options, site, show=print)
     finally:
         os.environ |= own
-
-
-def refused(error: click.ClickException | ValueError) -> SubmitError:
-    return SubmitError(error.message if isinstance(error, click.ClickException) else str(error))
 
 
 def outputs(job_file: str) -> list[Path]:

@@ -89,7 +89,7 @@ def lacks_tensorflows_libraries(site: Site) -> bool:
 
 def on_nodes(job: JobFile, asked: JobRequest, site: Site) -> list[str]:
     """Report a request for more nodes than the site has, or more ranks per node than GPUs."""
-    each = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
+    each = site.number("SITE_GPUS_PER_NODE") or asked.ntasks
     needed = -(-asked.ntasks // each)
     on_purpose = asked.nodes_given
     # PBS allocates as many nodes as the ranks need GPUs. Slurm fills a node's cores first.

@@ -145,7 +145,7 @@ def exported(variables: dict[str, str]) -> str:
 
 def options_of(job: Repeated, terms: Terms) -> list[str]:
     """Return the scheduler's options: one node or, with a network, as many nodes as recorded."""
-    cores = int(terms.site.settings.get("SITE_CORES_PER_NODE") or 0)
+    cores = terms.site.number("SITE_CORES_PER_NODE")
     nodes = job.hosts if terms.network else 1
     if job.ranks > MOST_RANKS:
         raise NotRepeatableError(f"{job.ranks} ranks are more than {MOST_RANKS}")

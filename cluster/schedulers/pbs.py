@@ -106,7 +106,7 @@ def site_options(site: Site) -> dict[str, str]:
 
 def nodes_of(asked: JobRequest, site: Site) -> int:
     """Return the requested number of nodes; by default, as many as have a GPU for each rank."""
-    per_node = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
+    per_node = site.number("SITE_GPUS_PER_NODE") or asked.ntasks
     return asked.nodes if asked.nodes_given else -(-asked.ntasks // per_node)
 
 

@@ -5,7 +5,7 @@ import subprocess
 import click
 import pytest
 
-from autograder.slurm_notation import SACCT_COLUMNS, SACCT_HEADER
+from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.jobs import costs
 from cluster.jobs.notebook import submit_once
 
@@ -46,10 +46,10 @@ def test_pbs_is_told_in_slurms_words_and_forgets_some_jobs(at, monkeypatch, caps
     at("pbs")
 
     class Pbs:
-        def accounting(self, labels):
+        def records(self, labels):
             if labels != ["5.pbs"]:
                 raise click.ClickException(f"qstat: Unknown Job Id {labels[0]}")
-            click.echo(f"{SACCT_HEADER}\n{PBS}")
+            return [PBS.split("|")]
 
     monkeypatch.setattr(costs, "scheduler_of", lambda site: Pbs())
     assert costs.cost_lines(["4.pbs", "5.pbs", "6.pbs"]) == ["5.pbs|1-02:03:04|cpu=8,gres/gpu=4|"]
