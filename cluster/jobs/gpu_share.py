@@ -28,7 +28,7 @@ def fitted(
     if "partition" in options:  # the site's settings may depend on it, and override a job file's
         needed = {"SBATCH_PARTITION": options["partition"]}
         site = site_files.load(site.file, **needed)
-    most = site.number("SITE_GPUS_PER_NODE") or by_hand
+    most = site.number("SITE_GPUS_PER_NODE") or (0 if scheduler_of(site).RUNS_HERE else by_hand)
     if not most:
         return site, {}, []
     programs = programs_of(job.path)
@@ -57,9 +57,9 @@ def can_train(programs: list[Path]) -> bool:
 
 def cores_per_gpu(site: Site) -> int:
     """Return the site's cores per GPU, or its cores per node divided by its GPUs, or 8."""
-    gpus = site.number("SITE_GPUS_PER_NODE")
-    here = scheduler_of(site).RUNS_HERE
-    of_node = len(whole_cores()) if here else site.number("SITE_CORES_PER_NODE")
+    gpus, of_node = site.number("SITE_GPUS_PER_NODE"), site.number("SITE_CORES_PER_NODE")
+    if scheduler_of(site).RUNS_HERE:
+        gpus, of_node = max(1, gpus), len(whole_cores())
     shared = max(1, of_node // gpus) if of_node and gpus else USUAL_CORES
     return site.number("SITE_CORES_PER_GPU") or shared
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.cpus import whole_cores
 from cluster.jobs import gpu_share, notebook, placing
 from cluster.jobs.notebook import submit_sizes
 from cluster.sites.site_files import Site
@@ -51,6 +52,8 @@ def test_a_job_asks_for_no_more_time_than_the_site_has(minutes, longest, limit):
         ({"SITE_CORES_PER_GPU": "18", "SITE_CORES_PER_NODE": "80"}, 18),
         ({"SITE_CORES_PER_NODE": "48", "SITE_GPUS_PER_NODE": "4"}, 12),
         ({"SITE_CORES_PER_NODE": "48", "SITE_GPUS_PER_NODE": ""}, 8),
+        ({"SITE_SCHEDULER": "laptop"}, len(whole_cores())),
+        ({"SITE_SCHEDULER": "laptop", "SITE_GPUS_PER_NODE": "999"}, 1),
     ],
 )
 def test_cores_of_a_gpu_follow_from_what_the_site_file_says(settings, cores):
@@ -137,3 +140,13 @@ def test_a_site_that_is_not_there_is_one_sentence():
     for ask in (lambda: notebook.two_nodes("moon"), lambda: notebook.on_nodes(2, site_name="moon")):
         with pytest.raises(notebook.SubmitError, match="there is no site moon"):
             ask()
+
+
+@pytest.mark.parametrize(("seen", "cores"), [("", "1"), ("0", str(len(whole_cores())))])
+def test_a_rank_of_this_machine_gets_more_cores_only_with_a_gpu(lesson, monkeypatch, seen, cores):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
+    (lesson.folder / "train.py").write_text("import torch\n")
+    lesson.write("job.sbatch", "echo ${SLURM_CPUS_PER_TASK:-1}; : train.py", "--output=%j.out")
+    options = notebook.on_nodes(1, "gres=gpu:{n}")
+    [file] = notebook.submit_once("job.sbatch", options=options)
+    assert file.read_text().splitlines()[-1] == cores
