@@ -27,7 +27,7 @@ import resnet
 from ranks import who_am_i
 
 KINDS = ["strong", "epoch", "weak"]
-# It prints what train.plan returns for each kind. Its arguments are those of `plans_of`.
+# Prints what train.plan returns for each kind. `plans_of` writes its arguments.
 ASK = """
 import json, sys, train
 kinds, *others = map(json.loads, sys.argv[1:])

@@ -409,10 +409,10 @@ if profile == "smoke":
     expectations.compare("Two ranks that share over one", gain, (0.7, 1.8), above=idle)
 
 # %% [markdown]
-# In `train.py` every rank reads every image. Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its
-# own share (lesson 08). Each of two ranks then does half of the work, but an epoch takes well over half
-# of the time. For each batch of 32 images, 407,050 gradients are sent. **There is too little work per
-# exchange.**
+# In `train.py` every rank reads every image. Dividing the **data** is better. `train_shares.py` calls your four
+# functions and gives each rank its own share (lesson 08). Each of two ranks then does half of the work, but an epoch
+# takes well over half of the time. For each batch of 32 images, 407,050 gradients are sent. **There is too little
+# work per exchange.**
 #
 # **Question.** The Jülich slides show this output of `mpirun -np 4` for a program with
 # `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:

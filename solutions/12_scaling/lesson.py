@@ -98,8 +98,9 @@ check.check_12_1(train)
 #
 # In the `full` profile, the network is ten times as wide, because the small one would not keep a GPU busy (lesson
 # 07). On 8 ranks strong scaling leaves 32 images per rank. They need 0.78 TFLOP, which takes 10 ms on an A100 at half
-# its data-sheet rate in TF32. Starting a step takes a few milliseconds, so on more ranks the cell uses a larger batch,
-# which leaves each rank 32 images. CIFAR-10 has 50,000 images, so in weak scaling each of 8 ranks reads 6,144, and each of 16 reads 3,072.
+# its data-sheet rate in TF32. Starting a step takes a few milliseconds, so on more ranks the cell uses a larger
+# batch, which leaves each rank 32 images. CIFAR-10 has 50,000 images, so in weak scaling each of 8 ranks reads 6,144,
+# and each of 16 reads 3,072.
 
 # %%
 ranks = ranks or (two_nodes() if profile == "full" else 2)
@@ -334,7 +335,8 @@ for name, (low, high) in intervals.items():
 # 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, which is an efficiency of 0.41. This is a
 # product: 0.62 for the speed per epoch times 0.67 for learning, which took 50 % more epochs.
 #
-# **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with one entry per epoch. It returns `None` unless the target was reached and still held at the next evaluation. A value equal to the target counts.
+# **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with one entry per epoch. It returns `None`
+# unless the target was reached and still held at the next evaluation. A value equal to the target counts.
 
 
 # %% tags=["exercise"]
