@@ -248,9 +248,7 @@ class Run:
     unfinished: Epoch | None = None  # the last values of an epoch that began but did not end
     # Places of the facts that are not a Number: "workers", "job_id", "outcome", "header", "end".
     places: dict[str, Where] = field(default_factory=dict)
-    timed_by_log: bool = False  # whether its epochs' seconds come from the log's timestamps
-    sparse: bool = False  # whether only some epochs were printed, so that their number is unknown
-    epochs_done: float | None = None  # as the program counts them, with fractions
+    sparse: bool = False  # whether the output does not show how many epochs there were
     # Facts from outside the record, to compare it with.
     # Its point, if the run is one pass of a scaling study in one launch.
     point: MeasureEvent | None = None

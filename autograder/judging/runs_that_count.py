@@ -11,8 +11,8 @@ from autograder.judging.hand_in import HandIn, by_time, plain_outputs, unprinted
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE
+from autograder.reading.ends import ECHO
 from autograder.reading.lesson_runs import HAND_IN_FILE
-from autograder.reading.outcome import ECHO
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import RubricCheck

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from autograder.codes import ProblemCode
-from autograder.reading.formats import record
-from autograder.reading.formats.reader import Reader
+from autograder.reading.formats import presets, record
+from autograder.reading.line_facts import Reader
 from autograder.reading.one_job import read_job
 from autograder.reading.scan import scan
 from autograder.reading.scanned_file import ScannedFile
@@ -39,7 +39,7 @@ def read_opened(
     names: Mapping[str, str], open_file: Callable[[str], BinaryIO], formats: Sequence[Reader]
 ) -> list[Run]:
     """Return the runs in files, given as path -> display name."""
-    launches = record.Launches()
+    launches, readers = record.Launches(), (*formats, *presets.readers())
     scanned: dict[str, ScannedFile] = {}
     # A job's own output has the job's number in its name, and its error output beside it. It is
     # read before `x (1).out` and `cat *.out > all.txt`, which are then recognised as copies.
@@ -47,11 +47,11 @@ def read_opened(
         name = names[path]
         try:
             with open_file(path) as stream:
-                scanned[path] = scan(name, stream, launches, formats)
+                scanned[path] = scan(name, stream, launches, readers)
         except OSError as error:
             scanned[path] = unread = ScannedFile(name)
             unread.complain(0, "", f"the file cannot be read: {why(error)}", ProblemCode.UNREAD)
     runs = []
     for paths in output_names.by_job(names):
-        runs += read_job([scanned[path] for path in paths], launches, formats)
+        runs += read_job([scanned[path] for path in paths], launches, readers)
     return runs

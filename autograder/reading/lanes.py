@@ -1,31 +1,25 @@
-"""Sort the facts of lines into lanes, which separate the ranks and runs in a file.
+"""Sort the facts of printed lines into lanes.
 
-A lane is one process's sequence of epochs. In a file, lines of several ranks are mixed, and several
-runs follow each other. With several ranks or several runs, the same epoch seems to appear twice. A
-line therefore goes to the latest lane that it fits, or opens a new one. Lanes that overlap in the
-file are ranks of one run; lanes that follow each other are separate runs.
+A lane is one process's sequence of epochs in one run. Launchers' labels say which rank printed a
+line. Without labels, lines of several ranks cannot be told apart. They are noticed, because a
+process's own lines go forward: a line that goes back, but not to where the run before it began, is
+another process's. Nothing of such an output is read.
 """
 
 from dataclasses import dataclass, field
 
 from autograder.codes import ProblemCode
-from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import (
-    EPOCH_NUMBERS,
     EpochNumber,
     EpochNumbers,
-    EpochPart,
     LineFacts,
-    RunFacts,
+    Reader,
 )
 from autograder.reading.printed_numbers import placed
-from autograder.reading.stamps import Stamp
-from autograder.records import Number, Problem, Where
+from autograder.records import Problem, Where
 
-MOST_LANES = 5_000  # per file; the rest is left out, and a problem says so
-MOST_EPOCHS = 20_000  # maximum in all lanes of a file
+MOST_LANES, MOST_EPOCHS = 2_000, 20_000  # per file; the rest is left out, and a problem says so
 MOST_PROBLEMS = 50
-MOST_RATES = 2_000  # per epoch
 
 
 @dataclass(slots=True)
@@ -33,21 +27,16 @@ class EpochSoFar:
     """An epoch that is still being read."""
 
     line: int  # its last line with a number, otherwise its first line
-    begun: int = 0  # its first line
-    closed: bool = False  # whether its result was printed: what follows belongs to another epoch
+    begun: int  # its first line
+    opened: bool = False  # whether a heading began it
+    answered: bool = False  # whether a result followed its heading
+    closed: bool = False  # whether its last line was printed: what follows is no part of it
     whole: bool = False  # whether it has ended
-    result: bool = False  # whether a result follows its last step
+    step: int | None = None  # the last one
     steps: int | None = None  # number of steps of the whole epoch
-    # The last printed step, of training, of validation, or of either if the line does not say
-    # which.
-    last_step: dict[EpochPart | None, float] = field(default_factory=dict)
     # None: printed, but not a number, as in LineFacts.
     numbers: EpochNumbers = field(default_factory=dict)
-    loose: set[EpochNumber] = field(default_factory=set)  # numbers from lines without an epoch
-    rates: list[Number] = field(default_factory=list)  # samples per second, of its parts
-    said: tuple[EpochNumber, ...] = ()  # values on the line of its last step
-    opened: Stamp | None = None  # when it began, by the log
-    told: Stamp | None = None  # when its result was printed, by the log
+    running: set[EpochNumber] = field(default_factory=set)  # numbers of a step, not of the epoch
 
 
 @dataclass(slots=True)
@@ -58,159 +47,151 @@ class Lane:
     label: int | None  # the rank in the launcher's label
     first: int  # line numbers
     last: int
+    begin: LineFacts  # its first line
     base: int = 1  # the first printed number: 0 or 1
     current: int = 0  # the epoch of the last line, counted from 1
     of: int | None = None  # number of epochs that were requested
-    headed: int | None = None  # the same, from headings
-    progress: float | None = None  # finished epochs, with fractions, as the program counts them
+    extra: int = 0  # results that belong to no epoch
     scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
     epochs: dict[int, EpochSoFar] = field(default_factory=dict)  # keys count from 1
-    # The part of the epoch that lines below the last heading are about.
-    part: EpochPart | None = None
-    heading: int = 0  # line of the last heading
-    words: str = ""  # its first line, with the numbers removed
-    run: RunFacts = field(default_factory=RunFacts)
     problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Row:
+    """The lanes of one rank, or of all lines without a label, in one format."""
+
+    lanes: list[Lane] = field(default_factory=list)
+    has_numbers: bool = False
+    mixed: int = 0  # a line that shows that several processes printed these; 0: there is none
+
+    def seems_mixed(self) -> bool:
+        """Return whether several processes may have printed these lines.
+
+        Runs of one program are followed by equally many evaluations, but for those that were cut
+        off.
+        """
+        extra = [lane.extra for lane in self.lanes if lane.of is None or lane.current >= lane.of]
+        return self.mixed > 0 or len(set(extra[:-1])) > 1 or extra[-1:] > extra[:1]
 
 
 @dataclass(slots=True)
 class Lanes:
     """All lanes of a file."""
 
-    file: str
-    # Lanes that a line may still belong to, by format and label, the latest last; then all others.
-    open: dict[tuple[str, int | None], list[Lane]] = field(default_factory=dict)
-    finished: list[Lane] = field(default_factory=list)
-    count: int = 0  # number of all lanes
-    epochs: int = 0  # number of epochs in all lanes
+    rows: dict[tuple[str, int | None], Row] = field(default_factory=dict)
+    lanes: int = 0
+    epochs: int = 0
     left_out: int = 0  # lines beyond the limits
 
 
-def add_to_lane(
-    all_: Lanes, lanes: list[Lane], lane: Lane, reader: Reader, line: int, facts: LineFacts
-) -> bool:
-    number = facts.number
-    if lanes[-1] is not lane:  # latest last: ranks take turns, so the search stays short
-        lanes.remove(lane)
-        lanes.append(lane)
-    lane.last = line
-    if not facts.opens:
-        lane.format = reader.format
-    at = lane.current if number is None else number + 1 - lane.base
+def add_line(
+    all_: Lanes, reader: Reader, label: int | None, where: Where, facts: LineFacts
+) -> None:
+    """Add a line's facts to the lane to which they belong, if there is one."""
+    if all_.left_out:
+        all_.left_out += 1
+        return
+    row = all_.rows.setdefault((reader.format, label), Row())
+    lane = row.lanes[-1] if row.lanes else None
+    if facts.number is None:
+        if lane is not None and continues(lane, lane.current, facts):
+            add_to_lane(all_, row, lane, where, facts)
+        elif lane is not None:  # another process's, or an evaluation outside training
+            lane.extra += 1
+            if lane.of is not None and lane.current < lane.of:
+                row.mixed = row.mixed or where.line
+        return
+    if lane is None or not goes_on(lane, facts):
+        if lane is not None and not begins_anew(lane, facts):
+            row.mixed = row.mixed or where.line
+        if row.mixed or all_.lanes >= MOST_LANES or all_.epochs >= MOST_EPOCHS:
+            all_.left_out += not row.mixed
+            return
+        all_.lanes += 1
+        base = 0 if facts.number == 0 else 1
+        lane = Lane(reader.format, label, where.line, where.line, facts, base)
+        row.lanes.append(lane)
+    add_to_lane(all_, row, lane, where, facts)
+
+
+def goes_on(lane: Lane, facts: LineFacts) -> bool:
+    """Return whether the lane's process may have printed this line after its earlier lines."""
+    at = (facts.number or 0) + 1 - lane.base
+    if at > lane.current:
+        return True
+    epoch = lane.epochs.get(at)
+    if epoch is None or at < 1:
+        return False
+    return not facts.opens and continues(lane, at, facts)
+
+
+def continues(lane: Lane, at: int, facts: LineFacts) -> bool:
+    """Return whether a line may be one more of this epoch's."""
+    epoch = lane.epochs[at]
+    if facts.step is not None:
+        again = facts.step == epoch.step and epoch.numbers.keys().isdisjoint(facts.numbers)
+        ahead = again or epoch.step is None or facts.step > epoch.step
+        return ahead and at == lane.current and not epoch.closed
+    if facts.closes and (epoch.closed or at < lane.current):
+        return False
+    if epoch.closed and facts.number is None:
+        return False
+    return (epoch.numbers.keys() - epoch.running).isdisjoint(facts.numbers)
+
+
+def begins_anew(lane: Lane, facts: LineFacts) -> bool:
+    """Return whether the line can begin another run.
+
+    It is where the lane's own run began, or the heading of a program with another number of epochs.
+    """
+    begin, latest = lane.begin, lane.epochs[lane.current]
+    if begin.opens and facts.opens and begin.of != facts.of:
+        return facts.number in (0, 1)
+    # The same heading twice may be another process's.
+    again = lane.current == 1 and latest.opened and not (latest.numbers or latest.answered)
+    if again or begin.opens != facts.opens or begin.number != facts.number:
+        return False
+    return begin.step is None or (facts.step is not None and facts.step <= begin.step)
+
+
+def add_to_lane(all_: Lanes, row: Row, lane: Lane, where: Where, facts: LineFacts) -> None:
+    at = lane.current if facts.number is None else facts.number + 1 - lane.base
     epoch = lane.epochs.get(at)
     if epoch is None:
         if all_.epochs >= MOST_EPOCHS:
             all_.left_out += 1
-            return False
+            return
         all_.epochs += 1
-        epoch = lane.epochs[at] = EpochSoFar(line, begun=line)
-    where = Where(all_.file, line)
-    move_on(lane, at, facts)
-    if facts.opens:
-        lane.headed = facts.of
-        lane.part, lane.heading = facts.part, line
-    add_to_epoch(epoch, facts)
-    if facts.rates and (rate := facts.numbers.pop("throughput", None)) is not None:
-        epoch.line = line
-        if len(epoch.rates) < MOST_RATES:
-            epoch.rates.append(placed(rate, where))
-    if facts.numbers:
-        add_numbers(lane, at, facts.numbers, where)
-    if facts.run is not None:
-        add_to_run(lane.run, facts.run, where)
-        if facts.run.workers is not None:
-            lane.run.workers = facts.run.workers
-    if lane.of and lane.current >= lane.of and epoch.closed:
-        lanes.remove(lane)
-        all_.finished.append(lane)
-    return True
-
-
-def fits(lane: Lane, facts: LineFacts) -> bool:
-    """Return whether the lane's process may have printed this line after its earlier lines."""
-    number = facts.number
-    at = lane.current if number is None else number + 1 - lane.base
+        epoch = lane.epochs[at] = EpochSoFar(where.line, where.line)
     if at > lane.current:
-        # "Epoch 1/2" does not follow "Epoch 0/1": a run that counts differently began.
-        return not facts.opens or None in (lane.headed, facts.of) or lane.headed == facts.of
-    epoch = lane.epochs.get(at)
-    if epoch is None or at < 1 or facts.opens:
-        return False
-    if facts.step is not None:
-        if at < lane.current or epoch.closed:
-            return False
-        before = epoch.last_step.get(facts.part)
-        if before is None or facts.step > before:
-            return True
-        # A validation may be printed for the same step. A repeated value comes from another rank.
-        return facts.step == before and (facts.redraws or epoch.said != tuple(facts.numbers))
-    if facts.closes and (epoch.closed or at < lane.current):
-        return False
-    # Values from lines within an epoch can be replaced by its result. Other values cannot, and
-    # nothing can be replaced once the next epoch has begun.
-    if epoch.last_step and not epoch.closed and not epoch.result and at == lane.current:
-        return True
-    return epoch.numbers.keys().isdisjoint(facts.numbers)
-
-
-def move_on(lane: Lane, at: int, facts: LineFacts) -> None:
-    if at > lane.current:
-        before = lane.epochs.get(lane.current)
-        if before is not None:  # the next one has begun
-            before.whole = True
+        if before := lane.epochs.get(lane.current):
+            before.whole = True  # the next one has begun
+            waits = before.opened and not before.answered and not before.numbers
+            waits = waits or at > lane.current + 1
+            if (facts.opens and waits and row.has_numbers) or lane.extra:
+                row.mixed = row.mixed or where.line  # the training goes on, or a result is to come
         lane.current = at
-    if facts.scaled:
-        lane.scaled = True
+    lane.last = where.line
+    lane.scaled = lane.scaled or facts.scaled
     if facts.of is not None:
         lane.of = facts.of + (1 - lane.base if facts.opens else 0)  # "0/24" has 25 epochs
-    if facts.progress is not None:
-        lane.progress = facts.progress
-
-
-def add_to_epoch(epoch: EpochSoFar, facts: LineFacts) -> None:
-    if facts.step is not None:
-        if epoch.result and facts.part in epoch.last_step:
-            epoch.whole = False  # its steps continue: the result was an intermediate one
-        epoch.last_step[facts.part] = facts.step
-        epoch.said = tuple(facts.numbers)
-        epoch.result = False
-    elif not facts.opens and not facts.loose:
-        epoch.whole = epoch.result = True
-    if facts.closes:
-        epoch.closed = epoch.whole = True
-    if facts.whole:
-        epoch.whole = True
     if facts.steps is not None:
         epoch.steps = facts.steps
-    if facts.loose and facts.step is None:
-        epoch.loose.update(facts.numbers)
-    if facts.stamp is not None:
-        if facts.opens:
-            epoch.opened = epoch.opened or facts.stamp
-        elif facts.step is None:
-            epoch.told = facts.stamp
-
-
-def add_numbers(lane: Lane, at: int, numbers: EpochNumbers, where: Where) -> None:
-    epoch = lane.epochs[at]
-    epoch.line = where.line
-    for name in EPOCH_NUMBERS:
-        if name in numbers:
-            number = numbers[name]
-            epoch.numbers[name] = number and placed(number, where)
-            if number is None and len(lane.problems) < MOST_PROBLEMS:
-                kind = name.replace("_", " ")
-                reason = f"{kind} of epoch {at} is not a number: the training diverged"
-                lane.problems.append(Problem(where, name, reason, ProblemCode.DIVERGED))
-
-
-def add_to_run(known: RunFacts, more: RunFacts, where: Where) -> None:
-    """Add the facts of one more line to those of a run. The last line counts.
-
-    The caller decides which number of workers a line is about.
-    """
-    for name, number in more.numbers.items():
-        if number is not None:
-            known.numbers[name] = placed(number, where)
-    known.done = known.done or more.done
-    known.early = known.early or more.early
+    if facts.opens:
+        epoch.opened = True
+    elif facts.step is not None:
+        epoch.step, epoch.whole = facts.step, False
+        epoch.running |= facts.numbers.keys()
+    else:
+        epoch.whole, epoch.closed = True, epoch.closed or facts.closes
+        epoch.running -= facts.numbers.keys()
+        epoch.answered = True
+    for name, number in facts.numbers.items():
+        row.has_numbers, epoch.line = True, where.line
+        epoch.numbers[name] = number and placed(number, where)
+        if number is None and len(lane.problems) < MOST_PROBLEMS:
+            reason = (
+                f"{name.replace('_', ' ')} of epoch {at} is not a number: the training diverged"
+            )
+            lane.problems.append(Problem(where, name, reason, ProblemCode.DIVERGED))

@@ -40,9 +40,7 @@ def summary(run: Run) -> dict[str, Any]:
     }
 
 
-def epochs_done(run: Run) -> float | None:
-    if run.epochs_done is not None:
-        return run.epochs_done
+def epochs_done(run: Run) -> int | None:
     return None if run.sparse else len(run.epochs) or None
 
 

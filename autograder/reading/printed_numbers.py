@@ -40,7 +40,8 @@ def finite(value: Any) -> float | None:
 
 def printed(text: str, scale: float = 1.0) -> Number | None:
     """Return the number in a text in its base unit: "14" is 14 ± 0.5, "0.98" is 0.98 ± 0.005."""
-    parts = PARTS.match(text.strip())
+    text = text.strip().replace(",", ".")
+    parts = PARTS.match(text)
     if parts is None:
         return None
     last_digit = int(parts["exponent"] or 0) - len(parts["decimals"] or "")
@@ -71,17 +72,19 @@ def seconds_in(unit: str) -> float:
     return UNITS.get(unit.lower(), 1.0)
 
 
-def clock(hours: str | None, minutes: str, seconds: str) -> Number | None:
-    rest = printed(seconds)
-    return rest and Number(3600 * int(hours or 0) + 60 * int(minutes) + rest.value, rest.half_width)
+def timed(text: str, unit: str) -> Number | None:
+    """Return the seconds in a number with a unit, or in a clock such as 1:02:03.
 
-
-def elapsed(text: str) -> Number:
-    """Return the time shown by a clock that cuts off fractions: 00:12 is 12 to 13 seconds."""
-    seconds = 0
-    for part in text.split(":"):
-        seconds = 60 * seconds + int(part or 0)
-    return Number(seconds + 0.5, 0.5)
+    Some programs cut off a clock's fractions, so 0:12 is 12 ± 1 s.
+    """
+    *parts, seconds = text.split(":")
+    rest = printed(seconds, 1.0 if parts else seconds_in(unit))
+    if rest is None or not parts:
+        return rest
+    before = 0
+    for part in parts:
+        before = 60 * (before + int(part))
+    return Number(before + rest.value, rest.half_width if "." in seconds else 1.0)
 
 
 def fraction(text: str, unit: str = "") -> Number | None:

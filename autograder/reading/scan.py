@@ -11,8 +11,9 @@ from typing import BinaryIO
 
 from autograder.codes import ProblemCode
 from autograder.reading import lines, printed_lines
-from autograder.reading.formats import mllog, record
-from autograder.reading.formats.reader import Reader
+from autograder.reading.formats import record
+from autograder.reading.formats.record_values import TAG, BadLineError, decode
+from autograder.reading.line_facts import Reader
 from autograder.reading.scanned_file import KEPT, MOST, ScannedFile
 from autograder.records import Problem, Where
 
@@ -24,17 +25,14 @@ MOST_SEARCHED = 32 << 20
 WIDTHS = range(20, 513)  # characters per line of a window
 FEWEST = 2  # minimum lines; a single one may have been cut when the job was killed
 
-TAG = re.compile(re.escape(mllog.TAG))
-
 
 def scan(
     name: str,
     stream: BinaryIO,
     launches: record.Launches,
-    formats: Sequence[Reader] = (),
+    readers: Sequence[Reader] = (),
 ) -> ScannedFile:
     file = ScannedFile(name)
-    file.lanes.file = name
     numbers = [1]  # number of the first line of each block
     for block in lines.blocks(stream):
         numbers.append(read_records(file, block, numbers[-1], launches))
@@ -42,7 +40,6 @@ def scan(
         file.blank = file.blank and block.data.isspace()
         file.lines = numbers[-1]
         file.tail = (file.tail + block.data[-KEPT:])[-KEPT:]
-        file.open_bar = block.half and b"\r" in block.data[block.data.rfind(b"\n") + 1 :]
         # earlier states of a bar are no loss
         if block.cut and b"\r" not in block.data[: lines.LONGEST]:
             reason = f"{block.cut} bytes of a very long line were ignored"
@@ -52,7 +49,7 @@ def scan(
     if gaps:
         stream.seek(0)
         again = zip(lines.blocks(stream), numbers, strict=False)
-        printed_lines.read_gaps(file, again, gaps, formats)
+        printed_lines.read_gaps(file, again, gaps, readers)
     return file
 
 
@@ -64,34 +61,26 @@ def read_records(
     Return the number of the next block's first line.
     """
     data, counted, end = block.data, 0, -1
-    tags = [match.start() for match in TAG.finditer(data)]
+    tags = [match.start() for match in re.finditer(TAG, data)]
     for tag, next_tag in pairwise([*tags, len(data)]):
         if tag > end:  # two may be on one line, from ranks that write at once
             end = data.find(b"\n", tag)
             end = len(data) if end < 0 else end
         at = min(end, next_tag)
+        payload = data[tag + len(TAG) : at].strip()
+        number, counted = number + data.count(b"\n", counted, tag), tag
         try:
-            event, payload = mllog.event_of(data[tag:at])
-        except mllog.BadLineError as error:
-            number, counted = number + data.count(b"\n", counted, tag), tag
+            event = decode(payload)
+        except BadLineError as error:
             if len(file.broken) < MOST and (width := width_of(data, tag, at)):
                 file.broken[number] = width
             text = data[tag : tag + 120].decode("utf-8", "replace")
             file.complain(number, text, str(error), ProblemCode.BAD_LINE)
             continue
-        is_ours, key = event.get("namespace") == "course", event.get("key")
-        if not is_ours and (type(key) is not str or key not in mllog.KEYS):
-            continue
-        number, counted = number + data.count(b"\n", counted, tag), tag
-        run: str | int
-        if is_ours:
-            where = Where(file.name, number)
-            run = record.take(launches, event, payload, where)
-        else:
-            mllog.take(file.benchmarks, event, file.name, number)
-            run = len(file.benchmarks.runs)
-        past = block.start + end + 1  # includes the newline, if there is one
-        file.spans.setdefault(run, [block.start + tag, past])[1] = past
+        if event.get("namespace") == "course":
+            run = record.take(launches, event, payload, Where(file.name, number))
+            past = block.start + end + 1  # includes the newline, if there is one
+            file.spans.setdefault(run, [block.start + tag, past])[1] = past
     return number + data.count(b"\n", counted)
 
 

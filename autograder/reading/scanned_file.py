@@ -6,12 +6,9 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from autograder.codes import ProblemCode
-from autograder.reading.formats import mllog
-from autograder.reading.formats.bars import Bar
-from autograder.reading.formats.plain.tables import Table
+from autograder.reading.ends import EndLine
 from autograder.reading.lanes import Lanes
 from autograder.reading.line_facts import RunFacts
-from autograder.reading.outcome import EndLine
 from autograder.records import Problem, Where
 
 T = TypeVar("T")
@@ -43,18 +40,11 @@ class ScannedFile:
     blank: bool = True
     tail: bytes = b""  # the file's last bytes
     lines: int = 1  # number of newlines + 1
-    spans: dict[str | int, list[int]] = field(default_factory=dict)  # record: first and last byte
-    benchmarks: mllog.Benchmarks = field(default_factory=mllog.Benchmarks)
-    lanes: Lanes = field(default_factory=lambda: Lanes(""))
+    spans: dict[str, list[int]] = field(default_factory=dict)  # launch: first and last byte
+    lanes: Lanes = field(default_factory=Lanes)
     facts: "Ends[tuple[int, RunFacts]]" = field(default_factory=lambda: Ends())  # with their lines
     ends: "Ends[EndLine]" = field(default_factory=lambda: Ends())
-    bar: Bar | None = None  # the last one that no format understood
-    unread: bool = False  # whether a line names an epoch, and no format understood it
-    open_bar: bool = False  # whether the file ends with an unfinished bar
     open_traceback: bool = False  # whether the part read so far ends in a traceback
-    table: Table | None = None  # the table in which the part read so far ends
-    missed: int = 0  # lines since its last row
-    tables_to: int = 0  # tables were followed up to this byte
     problems: list[Problem] = field(default_factory=list)
     broken: dict[int, int] = field(default_factory=dict)  # widths of damaged lines of a record
 

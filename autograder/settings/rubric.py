@@ -14,8 +14,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from autograder.errors import SettingsError
-from autograder.reading.formats.reader import Reader
-from autograder.reading.printed_lines import READERS
+from autograder.reading.formats import presets
+from autograder.reading.line_facts import Reader
 from autograder.records import Header
 from autograder.settings.rubric_schema import OwnFormat, Rubric, Scalar
 from autograder.settings.strict_yaml import line_of, read_model, read_yaml, reason
@@ -131,7 +131,7 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
             if name is not None and name not in rubric.runs:
                 yield place, f"there is no run {name!r} under runs"
 
-    formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
+    formats = {reader.format for reader in presets.readers()} | {own.name for own in rubric.formats}
     for called, choice in rubric.runs.items():
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))

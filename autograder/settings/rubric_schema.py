@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from autograder.measuring.interval import is_number
 from autograder.measuring.metrics import METRICS, metric_named
 from autograder.reading.formats import template
-from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import Reader
 
 Profile = Literal["smoke", "full"]
 Scalar = str | int | float | bool

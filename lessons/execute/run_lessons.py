@@ -3,17 +3,17 @@
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 import time
 import uuid
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Protocol
 
-import click
 import psutil
 
 from cluster.jobs.queue import cancel_jobs_of
@@ -24,10 +24,18 @@ from lessons.execute.plan import Plan, copy_lesson
 from lessons.execute.stopping import StopRequested, stoppable
 
 TICK = 0.25
-STILL_EVERY = 60.0  # seconds between lines about the cells that run
 # Seconds to wait for processes that end by themselves, such as a finished job's supervisor.
 GRACE = 2.0
 BACKSTOP = 30.0  # seconds after a lesson's time limit until its process is stopped from outside
+
+
+class Watcher(Protocol):
+    """A display of a run's progress: a terminal or a log."""
+
+    def started(self, lesson: str, cells: int) -> None: ...
+    def at_cell(self, lesson: str, cell: int) -> None: ...
+    def ended(self, outcome: LessonOutcome) -> None: ...
+    def tick(self) -> None: ...
 
 
 @dataclass
@@ -41,13 +49,11 @@ class Running:
     outcome: LessonOutcome | None = None
     cell: int = 0
 
-    @property
-    def cells(self) -> int:
-        return sum(cell.cell_type == "code" for cell in self.plan.notebook.cells)
-
 
 @dataclass
 class LessonsRun:
+    """A whole run: its plans and its outcomes."""
+
     plans: list[Plan]
     out: Path
     environment: dict[str, str]
@@ -61,34 +67,38 @@ class LessonsRun:
         return sum(outcome.status == "passed" for outcome in self.outcomes)
 
 
-def say(line: str) -> None:
-    click.echo(line)
-    sys.stdout.flush()
+def run_lessons(
+    run: LessonsRun,
+    show: Watcher,
+    paged: Callable[[LessonOutcome], None],
+    warm_up: Callable[[], object],
+) -> None:
+    """Execute the plans, and fill `run.outcomes`.
 
-
-def run_lessons(run: LessonsRun, edition: str) -> None:
-    """Execute the plans, fill `run.outcomes`, and print a line when a lesson starts and ends."""
-    waiting = deque(run.plans)
+    `paged` writes the page of an executed notebook while others execute. `warm_up` prepares `paged`
+    while the first kernels start.
+    """
+    waiting, to_page = deque(run.plans), deque[LessonOutcome]()
     running: list[Running] = []
-    said = time.monotonic()
     try:
         with stoppable():
-            while waiting or running:
+            while waiting or running or to_page:
                 while waiting and len(running) < run.jobs:
-                    running.append(start(run, waiting.popleft()))
-                    last = running[-1]
-                    say(f"{last.plan.name} ({edition}): started, {last.cells} code cells")
+                    running.append(start(run, waiting.popleft(), show))
+                if not run.outcomes:
+                    warm_up()
+                if to_page:
+                    paged(to_page.popleft())
                 for lesson in list(running):
-                    if advance(lesson, run):
+                    if advance(lesson, run, show):
                         running.remove(lesson)
                         outcome = finish(lesson, run.out)
                         run.outcomes.append(outcome)
-                        say(f"{outcome.lesson}: {outcome.status}, {outcome.seconds:.1f} s")
-                if time.monotonic() - said > STILL_EVERY:
-                    said = time.monotonic()
-                    for lesson in running:
-                        say(f"{lesson.plan.name}: in cell {lesson.cell} of {lesson.cells}")
-                wait([lesson.pipe for lesson in running], timeout=TICK)
+                        show.ended(outcome)
+                        to_page.append(outcome)
+                show.tick()
+                if running and not to_page:
+                    wait([lesson.pipe for lesson in running], timeout=TICK)
     except StopRequested as stopped:
         run.stopped_by = stopped.signum
         for lesson in running:
@@ -99,23 +109,30 @@ def run_lessons(run: LessonsRun, edition: str) -> None:
         ]
 
 
-def start(run: LessonsRun, plan: Plan) -> Running:
+def start(run: LessonsRun, plan: Plan, show: Watcher) -> Running:
     mark = uuid.uuid4().hex
     folder, sockets = copy_lesson(plan, run.out), folder_for_sockets()
-    environment = run.environment | {MARK: mark}
     receive, send = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(
         target=execute,
-        args=(folder, plan.parameters, environment, run.limits, Path(sockets.name), send),
+        args=(
+            folder,
+            run.out / f"{plan.name}.log",
+            plan.parameters,
+            run.environment | {MARK: mark},
+            run.limits,
+            Path(sockets.name),
+            send,
+        ),
     )
     process.start()
     send.close()
+    show.started(plan.name, sum(c.cell_type == "code" for c in plan.notebook.cells))
     return Running(plan, process, receive, sockets, mark, time.monotonic())
 
 
-def advance(lesson: Running, run: LessonsRun) -> bool:
+def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
     """Read messages from the lesson's process. Return True when the process has finished."""
-    name = lesson.plan.name
     try:
         while lesson.pipe.poll():
             kind, value = lesson.pipe.recv()
@@ -123,11 +140,18 @@ def advance(lesson: Running, run: LessonsRun) -> bool:
                 lesson.outcome = LessonOutcome(**value)
                 return True
             lesson.cell = value
+            show.at_cell(lesson.plan.name, value)
     except EOFError:
-        lesson.outcome = LessonOutcome(name, "error", error="its process ended without a result")
+        lesson.outcome = LessonOutcome(
+            lesson.plan.name, "error", error="the lesson's process ended without a result"
+        )
+        return True
     if time.monotonic() - lesson.started > run.limits[1] + BACKSTOP:
-        lesson.outcome = LessonOutcome(name, "timed out", error="it did not stop at its time limit")
-    return lesson.outcome is not None
+        lesson.outcome = LessonOutcome(
+            lesson.plan.name, "timed out", error="it did not stop at its time limit"
+        )
+        return True
+    return False
 
 
 def finish(lesson: Running, out: Path) -> LessonOutcome:
@@ -136,9 +160,9 @@ def finish(lesson: Running, out: Path) -> LessonOutcome:
     pid = lesson.process.pid or 0
     if lesson.outcome.status != "stopped":
         lesson.process.join(GRACE)
-        psutil.wait_procs(marked(lesson.mark), timeout=GRACE)
+        psutil.wait_procs(marked(lesson.mark, [pid]), timeout=GRACE)
     left = [f"job {number}" for number in cancel_jobs_of(out / lesson.plan.name)]
-    left += stop_marked(lesson.mark)
+    left += stop_marked(lesson.mark, [pid])
     if lesson.process.is_alive():
         os.kill(pid, signal.SIGKILL)
     lesson.process.join()

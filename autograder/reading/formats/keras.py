@@ -11,8 +11,7 @@ Epoch 3/16
 
 import re
 
-from autograder.reading.formats.reader import Reader
-from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Reader
 from autograder.reading.printed_numbers import VALUE, printed, seconds_in
 from autograder.records import Number
 

@@ -1,8 +1,13 @@
-"""Read the values in a run record's lines: each fact has the type of its field in `records`."""
+"""Decode a run record's lines, and read their values.
+
+Each fact has the type of its field in `records`.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
+
+from pydantic_core import from_json
 
 from autograder.reading.printed_numbers import count
 from autograder.records import (
@@ -19,6 +24,8 @@ from autograder.records import (
     plain_number,
 )
 
+TAG = b":::MLLOG "
+LONGEST = 1 << 16  # bytes of a line
 Complain = Callable[[str, str], None]  # called with a fact's name and what is wrong with its value
 ReadAs = tuple[Callable[[Any], Any], str]  # returns the fact or None; what the value should be
 TEXT = "a text"
@@ -28,6 +35,26 @@ MOST_PARTS = 100  # slices of a rank, and classes of samples
 
 # [start, stop, step]. As in Python, a stop of null is the end of the data set.
 Slice = tuple[int, int | None, int]
+
+
+class BadLineError(ValueError):
+    """A tagged line that cannot be trusted. Students read the message."""
+
+
+def decode(payload: bytes) -> dict[str, Any]:
+    """Return the JSON object of a tagged line. NaN is refused.
+
+    If a member is repeated, the last one counts, as in MLPerf's parser.
+    """
+    if len(payload) > LONGEST:
+        raise BadLineError(f"the record line is longer than {LONGEST} bytes")
+    try:
+        event = from_json(payload, allow_inf_nan=False)
+    except ValueError:
+        raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
+    if type(event) is not dict:
+        raise BadLineError("the record line is not a JSON object")
+    return event
 
 
 def text(value: Any) -> str | None:

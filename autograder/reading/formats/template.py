@@ -1,35 +1,40 @@
-"""Formats that a rubric defines with template lines, written as the program prints them.
+"""Template lines, written as a program prints them, with fields in braces.
 
     formats:
       - name: ours
         templates: ['epoch {epoch} took {seconds} s, loss {train_loss}']
 
-A field in braces matches a value. All other text has to match. Students control these lines, so
-reading must be quick for any input. Each template becomes a pattern that never backtracks. A field
-always matches a number in full, and `{any}` ends where the text after it first occurs.
+A rubric's formats, the presets and the signs of a job's end are templates. A field matches a value.
+All other text has to match. Students control these lines, so reading must be quick for any input.
+Each template becomes a pattern that never backtracks. A field always matches a number in full, and
+`{any}` ends where the text after it first occurs.
 """
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from string import Formatter
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
-from autograder.reading.formats.reader import EPOCH_COUNTS, TIMES, Reader, line_facts, run_facts
 from autograder.reading.line_facts import (
     ACCURACIES,
     EPOCH_NUMBERS,
-    NOTHING,
     RUN_NUMBERS,
     LineFacts,
+    Reader,
+    RunFacts,
 )
-from autograder.reading.printed_numbers import UNITS
+from autograder.reading.printed_numbers import UNITS, fraction, positive, printed, timed
+from autograder.records import Number
 from autograder.safe_text import shortened
 
+EPOCH_COUNTS = {"epoch": "number", "of": "of", "step": "step", "steps": "steps"}
+TIMES = ("seconds", "total_seconds")
 COUNTS = (*EPOCH_COUNTS, "workers")
-MARKS = ("begins", "done")  # they match no text: the line begins an epoch, or ends the training
+# They match no text: the line begins or ends an epoch, or ends the training; or it ends there.
+MARKS = ("begins", "ends", "done", "end")
 FIELDS = (*COUNTS, *EPOCH_NUMBERS, *RUN_NUMBERS, "job_id", "any", *MARKS)
 LONGEST, MOST_FIELDS, MOST_ANY = 300, 20, 4
 LONGEST_LINE = 1000  # maximum characters of a line that a template is tried on
@@ -38,8 +43,10 @@ SHORTEST_TAG = 3
 
 # What a field matches. Each pattern is atomic.
 COUNT = r"(?>\d{1,11})(?!\d)"
+# A comma is a decimal comma, unless it may separate thousands: 1,234 is not read.
 DECIMAL = (
-    r"(?>[-+]?(?:\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?|[Nn]a[Nn]|-?[Ii]nf)"
+    r"(?![-+]?[1-9]\d{0,2},\d{3}(?!\d))"
+    r"(?>[-+]?(?:\d{1,30}(?:[.,]\d{1,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?|[Nn]a[Nn]|-?[Ii]nf)"
     r"(?!\d)"
 )
 CLOCK = r"(?>(?:\d{1,5}:)?\d{1,5}:\d{2}(?:\.\d{1,9})?)(?!\d)"
@@ -48,7 +55,11 @@ SECONDS = ("s", "sec", "secs", "seconds")
 UNIT = re.compile(r"\s*(%|[A-Za-zµ]+)")
 # What follows a time whose unit the template does not name.
 NO_OTHER_UNIT = r"(?!\s?(?:[mµun]s|m|min|mins|minutes?|h|hours?|s?/)\b)"
+NO_PERCENT = r"(?!\s?%)"
 BLANKS = re.compile(r"\s+")
+ANYWHERE = r"(?<![\w.])"  # `loss {train_loss}` must not match in `val_loss 0.5`
+# A line may begin with marks, a time and a log's level.
+AT_BEGIN = r"^[^A-Za-z]{0,40}?(?:[A-Z]{4,8}\b[^A-Za-z]{1,20})?"
 
 
 class BadTemplateError(ValueError):
@@ -64,23 +75,12 @@ class Template:
     units: dict[str, str]  # the unit that follows a field, as in `{seconds} ms`
     marks: set[str]
 
-    def read(self, line: str) -> LineFacts | None:
-        match = self.regex.search(line)
-        if match is None:
-            return None
-        run = run_facts(match, self.units, done="done" in self.marks)
-        facts = line_facts(
-            match,
-            self.units,
-            opens="begins" in self.marks,
-            scaled="%" in self.units.values(),
-            run=None if run == NOTHING else run,
-        )
-        return None if facts == LineFacts() else facts
+    def match(self, line: str) -> re.Match[str] | None:
+        return self.regex.search(line) if self.tag in line else None
 
 
-def load_reader(name: str, sources: Iterable[str]) -> Reader:
-    """Return a reader that tries the templates on each line, the longest first.
+def load_reader(name: str, sources: Iterable[str], begin: str = ANYWHERE) -> Reader:
+    """Return a reader of lines that match any of the templates.
 
     Raise BadTemplateError if a template cannot be used.
     """
@@ -88,25 +88,43 @@ def load_reader(name: str, sources: Iterable[str]) -> Reader:
     if not 0 < len(longest_first) <= MOST_TEMPLATES:
         raise BadTemplateError(f"format {name}: give 1 to {MOST_TEMPLATES} templates")
     try:
-        templates = [load(source) for source in longest_first]
+        templates = [load(source, begin) for source in longest_first]
     except BadTemplateError as error:
         raise BadTemplateError(f"format {name}, {error}") from None
 
     def read(line: str) -> LineFacts | None:
         line = line[:LONGEST_LINE]
-        for template in templates:
-            facts = template.read(line) if template.tag in line else None
-            if facts:
-                return facts
-        return None
+        return facts_of([(t, match) for t in templates if (match := t.match(line))])
 
     return Reader(name, tuple(dict.fromkeys(template.tag for template in templates)), read)
 
 
-def load(source: str) -> Template:
+def load(source: str, begin: str = ANYWHERE) -> Template:
     """Compile a template. Raise BadTemplateError if the template cannot be used."""
-    texts, fields, marks = parts_of(source)
+    texts, fields, marks, units = parts_of(source)
     check_fields(texts, fields, marks, source)
+    for field, after in zip(fields, texts[1:], strict=True):
+        unit = UNIT.match(after)
+        known = {"%"} if field in ACCURACIES else {*UNITS, *SECONDS} if field in TIMES else ()
+        if unit and unit[1] in known:
+            units[field] = unit[1]
+    return compiled(texts, fields, units, marks, source, begin)
+
+
+def load_sign(source: str) -> Template:
+    """Compile a template of a line that shows how a job ended (ends.yaml)."""
+    texts, fields, marks, units = parts_of(source)
+    return compiled(texts, fields, units, marks, source)
+
+
+def compiled(
+    texts: list[str],
+    fields: list[str],
+    units: dict[str, str],
+    marks: set[str],
+    source: str,
+    begin: str = ANYWHERE,
+) -> Template:
     tag = max((word for text in texts for word in text.split()), key=len, default="")
     if len(tag) < SHORTEST_TAG:
         refuse(
@@ -114,20 +132,73 @@ def load(source: str) -> Template:
             f"it needs a word of {SHORTEST_TAG} or more characters outside of the braces, so that "
             "its lines can be found",
         )
-    units = {}
-    for field, after in zip(fields, texts[1:], strict=True):
-        unit = UNIT.match(after)
-        known = {"%"} if field in ACCURACIES else {*UNITS, *SECONDS} if field in TIMES else ()
-        if unit and unit[1] in known:
-            units[field] = unit[1]
-    return Template(tag, re.compile(pattern_of(texts, fields, units)), units, marks)
+    end = r"\s*$" if "end" in marks else ""
+    return Template(tag, re.compile(pattern_of(texts, fields, units, begin) + end), units, marks)
 
 
-def parts_of(source: str) -> tuple[list[str], list[str], set[str]]:
-    """Return a template's literal texts, the fields between them, and its markers.
+# --- what matching lines say ----------------------------------------------------------------------
+
+
+def facts_of(matches: list[tuple[Template, re.Match[str]]]) -> LineFacts | None:
+    """Return the facts of a line. Templates after the first only add what no earlier one read."""
+    texts: dict[str, str] = {}
+    units: dict[str, str] = {}
+    marks: set[str] = set()
+    taken: set[int] = set()
+    for template, match in matches:
+        marks |= template.marks
+        starts = {name: match.start(name) for name in match.groupdict()}
+        for name, start in starts.items():
+            if start not in taken and name not in texts:
+                texts[name] = match[name]
+                units[name] = template.units.get(name, "")
+        taken.update(starts.values())
+    run = RunFacts(
+        numbers_in(texts, RUN_NUMBERS, units),
+        workers=int(texts.get("workers", 0)) or None,
+        job_id=texts.get("job_id"),
+        done="done" in marks,
+    )
+    numbers = numbers_in(texts, EPOCH_NUMBERS, units)
+    if "ends" in marks:
+        texts.pop("step", None)
+    facts = LineFacts(
+        opens="begins" in marks and not (numbers or "step" in texts or "ends" in marks),
+        closes="ends" in marks,
+        scaled="%" in units.values(),
+        numbers=numbers,
+        run=run,
+        **{fact: int(texts[name]) for name, fact in EPOCH_COUNTS.items() if name in texts},
+    )
+    return None if facts == LineFacts() else facts
+
+
+Name = TypeVar("Name", bound=str)
+
+
+def numbers_in(
+    texts: Mapping[str, str], names: Iterable[Name], units: Mapping[str, str]
+) -> dict[Name, Number | None]:
+    return {name: number(name, texts[name], units[name]) for name in names if name in texts}
+
+
+def number(name: str, text: str, unit: str) -> Number | None:
+    """Return a printed number. Times are in seconds, and percentages are fractions of 1."""
+    if unit == "%":
+        return printed(text, 0.01)
+    if name == "test_accuracy":
+        return fraction(text)
+    value = timed(text, unit) if name in TIMES else printed(text)
+    return positive(value) if name in ("total_seconds", "run_throughput") else value
+
+
+# --- what a template says -------------------------------------------------------------------------
+
+
+def parts_of(source: str) -> tuple[list[str], list[str], set[str], dict[str, str]]:
+    """Return a template's literal texts, the fields between them, its marks, and `%` units.
 
     There is always one more text than there are fields; the first and the last may be empty.
-    Markers match no text.
     """
     if len(source) > LONGEST:
         refuse(source, f"it is longer than {LONGEST} characters")
@@ -135,20 +206,24 @@ def parts_of(source: str) -> tuple[list[str], list[str], set[str]]:
         refuse(
             source, "it has several lines: write one template for each line that the program prints"
         )
-    texts, fields, marks = [""], [], set()
+    texts, fields, marks, units = [""], [], set(), {}
     try:
         parsed = list(Formatter().parse(source.strip()))
     except ValueError:
         refuse(source, "a brace is not closed. Write {{ and }} for printed braces")
     for text, name, form, conversion in parsed:
         texts[-1] += text
-        field = ((name or "") + ("!" if conversion else "") + (f":{form}" if form else "")).strip()
+        field = (name or "").strip()
+        if form == "%" and field in ACCURACIES:  # a percentage that is printed without the sign
+            units[field] = "%"
+        elif form or conversion:
+            field += ("!" if conversion else "") + (f":{form}" if form else "")
         if field in MARKS:
             marks.add(field)
         elif name is not None:
             fields.append(field)
             texts.append("")
-    return texts, fields, marks
+    return texts, fields, marks, units
 
 
 def check_fields(texts: list[str], fields: list[str], marks: set[str], source: str) -> None:
@@ -159,35 +234,41 @@ def check_fields(texts: list[str], fields: list[str], marks: set[str], source: s
             refuse(source, f"no field is called {{{shortened(name, 30)}}}; {hint}")
         if name != "any" and fields.count(name) > 1:
             refuse(source, f"{{{name}}} appears twice; write {{any}} for text that you do not need")
-    if not marks and set(fields) <= {"any"}:
+    if marks <= {"end"} and set(fields) <= {"any"}:
         refuse(source, "it has no field such as {epoch} or {train_loss}")
     if len(fields) > MOST_FIELDS or fields.count("any") > MOST_ANY:
         refuse(source, f"it has more than {MOST_FIELDS} fields, or {MOST_ANY} times {{any}}")
-    if "begins" in marks and ("done" in marks or not set(fields) <= {"epoch", "of", "any"}):
+    if "begins" in marks and (
+        marks & {"ends", "done"} or not set(fields) <= {"epoch", "of", "any"}
+    ):
         refuse(source, "a line with {begins} may have the epoch's number, but no results")
+    if "ends" in marks and "step" in fields:
+        refuse(source, "a line with {ends} cannot be one of several steps")
     for place, text in enumerate(texts[1:-1]):
         if not text:
-            both = f"{{{fields[place]}}}{{{fields[place + 1]}}}"
-            refuse(source, f"{both}: there has to be text between two fields")
+            pair = f"{{{fields[place]}}}{{{fields[place + 1]}}}"
+            refuse(source, f"{pair}: there has to be text between two fields")
     if ("", "any") in ((texts[0], *fields[:1]), (texts[-1], *fields[-1:])):
         refuse(source, "{any} must be between other parts; leave it out at an end")
 
 
-def pattern_of(texts: list[str], fields: list[str], units: dict[str, str]) -> str:
+def pattern_of(texts: list[str], fields: list[str], units: dict[str, str], begin: str) -> str:
     """Return a regular expression that never retries anything at the same position in a line.
 
-    A template matches only whole words and numbers: `loss {train_loss}` must not match in
-    `val_loss 0.5`.
+    A template matches only whole words and numbers. A number may be padded with blanks.
     """
     first, last = texts[0][:1], texts[-1][-1:]
-    pieces = [r"(?<![\w.])" if not first or is_of_word(first) else ""]
+    pieces = [begin if begin != ANYWHERE or not first or is_of_word(first) else ""]
     waits = False  # {any} ends where the text after it begins
     for text, name in zip_longest(texts, fields):
         words = r"[ \t]++".join(map(re.escape, BLANKS.split(text)))
+        if text.startswith("%"):
+            words = rf"[ \t]?{words}"
         pieces.append(rf"(?>.{{0,100}}?{words})" if waits else words)
         waits = name == "any"
         if name and not waits:
-            pieces.append(rf"(?P<{name}>{value_of(name, name in units)})")
+            pad = r"[ \t]*+" if any(pieces[1:]) else ""
+            pieces.append(rf"{pad}(?P<{name}>{value_of(name, name in units)})")
     pieces.append(NO_MORE if not last else r"(?!\w)" if is_of_word(last) else "")
     return "".join(pieces)
 
@@ -200,9 +281,13 @@ def value_of(name: str, with_unit: bool) -> str:
     if name in COUNTS:
         return COUNT
     if name == "job_id":
-        return r"(?>\w{1,40})"
+        return r"(?>\d\w{0,39})"
+    if name == "status":  # only in the signs of an end
+        return r"(?>[1-9]\d{0,4})(?!\d)"
     if name in TIMES:
         return rf"(?:{CLOCK}|{DECIMAL})" + ("" if with_unit else NO_OTHER_UNIT)
+    if name in ACCURACIES and not with_unit:
+        return DECIMAL + NO_PERCENT
     return DECIMAL
 
 

@@ -23,6 +23,16 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT))
 SAMPLES = ROOT / "tests" / "autograder" / "reading" / "formats" / "samples"
+
+
+def examples() -> list[bytes]:
+    """Return outputs in all formats."""
+    from autograder.reading.formats import presets
+
+    found = [path.read_bytes() for path in sorted(SAMPLES.iterdir())]
+    return [*found, *(preset["example"].encode() for preset in presets.data())]
+
+
 SLOW = 2.0  # seconds: an input of a few kilobytes that takes longer is a finding
 
 
@@ -66,7 +76,7 @@ def mutate(data: bytes, others: list[bytes], dice: random.Random) -> bytes:
 
 def blindly(seconds: float, seed: int, target: Callable[[bytes], None]) -> None:
     dice = random.Random(seed)
-    samples = [b"\x80" + path.read_bytes() for path in sorted(SAMPLES.iterdir())]
+    samples = [b"\x80" + sample for sample in examples()]
     from tests.autograder.make_record import make_record
 
     samples.append(b"\xff" + "\n".join(make_record(size=2)).encode())

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from autograder.reading.files import read_bytes
-from autograder.reading.line_facts import EPOCH_NUMBERS, RUN_NUMBERS, LineFacts, RunFacts
+from autograder.reading.line_facts import EPOCH_NUMBERS, RUN_NUMBERS, LineFacts
 from autograder.reading.plain_summary import summary
 from autograder.records import Number, Problem, Run
 
@@ -70,7 +70,7 @@ def check_facts(facts: LineFacts | None) -> None:
     if facts is None:
         return
     assert facts != LineFacts(), "a line that says nothing is None"
-    run = facts.run or RunFacts()
+    run = facts.run
     assert set(facts.numbers) <= set(EPOCH_NUMBERS)
     assert set(run.numbers) <= set(RUN_NUMBERS)
     for number in (*facts.numbers.values(), *run.numbers.values()):
@@ -78,5 +78,5 @@ def check_facts(facts: LineFacts | None) -> None:
         check_numbers(number)
     assert not (facts.opens and (facts.closes or facts.numbers or facts.step is not None))
     assert not (facts.closes and facts.step is not None)
-    for count in (facts.number, facts.of, facts.steps, facts.step, facts.progress, run.workers):
+    for count in (facts.number, facts.of, facts.steps, facts.step, run.workers):
         assert count is None or (math.isfinite(count) and count >= 0)

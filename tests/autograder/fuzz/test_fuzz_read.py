@@ -7,11 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.reading import outcome
+from autograder.reading import ends
 from autograder.reading.files import read_bytes
-from autograder.reading.formats import run_facts, template
-from autograder.reading.line_facts import LineFacts
-from autograder.reading.printed_lines import ANCHORS, FORMAT, READERS
+from autograder.reading.formats import presets, template
 from tests.autograder.fuzz.invariants import check_facts, read_and_check
 from tests.autograder.make_record import make_record
 
@@ -21,9 +19,11 @@ SAMPLES = {
     path.stem: path.read_bytes()
     for path in (Path(__file__).parents[1] / "reading/formats/samples").glob("*.txt")
 }
+SAMPLES |= {preset["name"]: preset["example"].encode() for preset in presets.data()}
 SAMPLES["record"] = "\n".join(make_record(size=2)).encode()
 SAMPLES["signs"] = "\n".join(
     [
+        *(line for group in ends.data()["signs"] for _, line in group["lines"]),
         "Traceback (most recent call last):",
         '  File "train.py", line 1',
         "ValueError: x",
@@ -52,25 +52,20 @@ OWN = template.load_reader(
     "ours",
     ["Epoch {epoch}/{of}", "loss: {train_loss}", "accuracy: {test_accuracy}", "step {step}"],
 )
+READERS = [*presets.readers(), OWN]
 
 
-@pytest.mark.parametrize("reader", [*READERS, OWN], ids=lambda reader: reader.format)
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.format)
 @given(words=st.lists(st.one_of(st.sampled_from(WORDS), st.sampled_from(ODD)), max_size=12))
 def test_a_reader_says_what_a_line_can_say(reader, words):
     check_facts(reader.read(b" ".join(words).decode("utf-8", "replace")))
 
 
-@pytest.mark.parametrize("reader", [*READERS, OWN], ids=lambda reader: reader.format)
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.format)
 def test_a_reader_says_of_real_lines_what_a_line_can_say(reader):
     for sample in SAMPLES.values():
         for line in sample.decode().splitlines():
             check_facts(reader.read(line))
-
-
-@given(st.lists(st.one_of(st.sampled_from(WORDS), st.sampled_from(ODD)), max_size=12))
-def test_what_is_said_of_a_run_is_what_a_line_can_say(words):
-    facts = run_facts.read(b" ".join(words).decode("utf-8", "replace"))
-    check_facts(facts and LineFacts(run=facts))
 
 
 @st.composite
@@ -153,17 +148,3 @@ def test_the_same_bytes_read_the_same_in_any_blocks(monkeypatch):
             "autograder.reading.lines.blocks.__defaults__", (dice.randrange(300, 900), 10**6)
         )
         assert [read_bytes({"job.out": text}) for text in texts] == whole
-
-
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.format)
-def test_what_a_reader_looks_for_is_searched_for(reader):
-    """A tag that contains no anchor would never be found in a file."""
-    anchors = [anchor for anchor, kind in ANCHORS if kind == FORMAT]
-    for tag in reader.tags:
-        assert any(anchor in tag.encode() for anchor in anchors), tag
-
-
-def test_anchors_of_signs_and_facts_are_searched_for():
-    searched = {anchor for anchor, _ in ANCHORS}
-    assert set(outcome.ANCHORS) <= searched
-    assert set(run_facts.ANCHORS) <= searched

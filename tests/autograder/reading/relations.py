@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.reading.files import read_bytes
+from autograder.reading.formats import presets
 from autograder.records import Epoch, Number, Run
 from tests.autograder.reading.known_outputs import LOGS
 
@@ -32,7 +33,7 @@ def facts(run: Run) -> Facts:
         "job_id": run.job_id,
         "epochs": [epoch_facts(epoch) for epoch in run.epochs],
         "unfinished": run.unfinished and epoch_facts(run.unfinished),
-        "epochs_done": run.epochs_done,
+        "sparse": run.sparse,
         "ranks": len(run.ranks),
         "launch": run.launch,
         "chain_intact": run.chain_intact,
@@ -56,16 +57,15 @@ def read(data: bytes, name: str = "job.out") -> list[Facts]:
 
 def trained(run: Facts) -> bool:
     """Return whether more is known about the run than how it ended."""
-    return bool(run["epochs"] or run["unfinished"] or run["epochs_done"] or run["ranks"])
+    return bool(run["epochs"] or run["unfinished"] or run["ranks"])
 
 
 def differences(before: Facts, after: Facts, *, without: tuple[str, ...] = ()) -> list[str]:
     """Return the differing facts in words that explain a failed test.
 
-    If nothing but the last lines showed that a program ended, and nothing else is known about it,
-    its outcome may become unknown when other lines follow.
+    An outcome may become unknown when other lines follow.
     """
-    if not trained(before) and (before["outcome"], after["outcome"]) == ("completed", "unknown"):
+    if after["outcome"] == "unknown":
         without = (*without, "outcome")
     return [
         f"{name}: {shown(before[name])} became {shown(after[name])}"
@@ -84,11 +84,12 @@ def shown(thing: Any) -> str:
 def outputs() -> dict[str, bytes]:
     """Return all outputs: samples of formats, outputs of planted mistakes, and other people's."""
     found = {f"sample {path.stem}": path for path in (HERE / "formats" / "samples").iterdir()}
+    examples = {f"sample {p['name']}": p["example"].encode() for p in presets.data()}
     for path in PLANTED.rglob("*.txt"):
         found[f"planted {path.parent.name} {path.stem}"] = path
     if LOGS is not None:
         found |= {f"log {path.name}": path for path in LOGS.glob("[0-9]*")}
-    return {name: beginning(found[name].read_bytes()) for name in sorted(found)}
+    return examples | {name: beginning(found[name].read_bytes()) for name in sorted(found)}
 
 
 def beginning(data: bytes) -> bytes:
@@ -120,8 +121,8 @@ def coloured(line: bytes) -> bytes:
 
 
 def labelled(rank: int) -> Callable[[bytes], bytes]:
-    """Label a line as `srun --label` does, even if it is redrawn in place."""
-    return lambda line: b"%d: " % rank + line
+    """Label a line as `srun --label` does, unless mpirun has already labelled it."""
+    return lambda line: line if line.startswith(b"[1,") else b"%d: " % rank + line
 
 
 def with_a_second_rank(data: bytes) -> bytes:

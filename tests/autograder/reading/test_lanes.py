@@ -1,87 +1,139 @@
-"""Interleaved lines of several ranks end up in the lanes of the ranks that printed them."""
+"""Lines of several ranks: labels tell them apart, and without labels none is read wrongly."""
+
+import random
+from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.reading.formats.reader import Reader
-from autograder.reading.lane_lines import add_line
-from autograder.reading.lanes import Lane, Lanes
-from autograder.reading.lanes_to_runs import by_run
-from autograder.reading.line_facts import LineFacts, RunFacts
-from autograder.records import Number
+from autograder.reading.files import read_bytes
+from autograder.reading.formats.template import load_reader
+from autograder.records import Run
 
-READER = Reader("test", ("x",), lambda line: None)
+OURS = load_reader("ours", ["pass {epoch} took {seconds} s, loss {train_loss}"])
+STEPS = load_reader(
+    "steps", ["tour {epoch} step {step} loss {train_loss}", "tour {epoch} val {val_loss}"]
+)
+PARTS = load_reader(
+    "parts",
+    ["lap {epoch} of {of} begins{begins}", "lap {epoch} loss {train_loss}", "checked {val_loss}"],
+)
 
 
-@st.composite
-def training(draw) -> list[LineFacts]:
-    """Draw the lines of one process in order: beginnings, steps and results of some epochs."""
+def value(rank: int, epoch: int, part: int = 0) -> str:
+    """Return a loss that shows its rank and its epoch."""
+    return f"{10 * epoch + rank}.{part}"
+
+
+def keras(rank: int, epochs: int) -> list[str]:
     lines = []
-    epochs = draw(st.integers(1, 4))
-    base = draw(st.integers(0, 1))
-    for number in range(base, base + epochs):
-        if draw(st.booleans()):
-            lines.append(LineFacts(number, of=epochs + base - 1, opens=True))
-        steps = sorted(draw(st.sets(st.integers(0, 9), max_size=3)))
-        for step in steps:
-            lines.append(
-                LineFacts(number, step=step, numbers={"train_loss": Number(1 / (1 + step))})
-            )
-        run = draw(st.sampled_from([None, RunFacts({"test_loss": Number(0.5)}, workers=2)]))
-        numbers = {"train_loss": draw(st.sampled_from([None, Number(0.25)]))}
-        lines.append(LineFacts(number, closes=True, numbers=numbers, run=run))
+    for n in range(1, epochs + 1):
+        lines += [f"Epoch {n}/{epochs}", f"9/9 - 1s - loss: {value(rank, n)} - accuracy: 0.5"]
+    return [*lines, f"9/9 - 1s - loss: {value(rank, 0)} - accuracy: 0.5"]  # as `evaluate` prints
+
+
+def tutorial(rank: int, epochs: int) -> list[str]:
+    lines = []
+    for n in range(epochs):
+        loss, check = value(rank, n + 1), value(rank, n + 1, 5)
+        lines += [f"Epoch {n}/{epochs - 1}", f"train Loss: {loss} Acc: 0.5"]
+        lines += [f"val Loss: {check} Acc: 0.5"]
     return lines
 
 
-def lanes_of(lines: list[tuple[int | None, LineFacts]]) -> Lanes:
-    lanes = Lanes("job.out")
-    for at, (label, facts) in enumerate(lines, start=1):
-        add_line(lanes, READER, label, at, facts)
-    return lanes
+def ours(rank: int, epochs: int) -> list[str]:
+    return [f"pass {n} took 2 s, loss {value(rank, n)}" for n in range(1, epochs + 1)]
 
 
-def all_lanes(lanes: Lanes) -> list[Lane]:
-    return [lane for run in by_run(lanes) for lane in run]
+def from_zero(rank: int, epochs: int) -> list[str]:
+    return [f"pass {n} took 2 s, loss {value(rank, n + 1)}" for n in range(epochs)]
 
 
-def said(lane: Lane) -> tuple:
-    """Return a lane's facts without the lines that its numbers come from."""
-    epochs = {
-        at: (epoch.closed, epoch.whole, {k: v and v.value for k, v in epoch.numbers.items()})
-        for at, epoch in lane.epochs.items()
-    }
-    run = {name: number and number.value for name, number in lane.run.numbers.items()}
-    return epochs, run, lane.run.workers, len(lane.problems)
+def steps(rank: int, epochs: int) -> list[str]:
+    lines = []
+    for n in range(1, epochs + 1):
+        lines += [f"tour {n} step {step} loss {value(rank, n, step)}" for step in range(3)]
+        lines += [f"tour {n} val {value(rank, n, 5)}"]
+    return lines
 
 
-@given(training())
-def test_one_process_is_one_lane(lines):
-    (lane,) = all_lanes(lanes_of([(None, facts) for facts in lines]))
-    assert sorted(lane.epochs) == list(range(1, len(lane.epochs) + 1))
-    assert all(epoch.closed and epoch.whole for epoch in lane.epochs.values())
-    diverged = [facts for facts in lines if None in facts.numbers.values()]
-    assert len(lane.problems) == len(diverged)
+def parts(rank: int, epochs: int) -> list[str]:
+    lines = []
+    for n in range(1, epochs + 1):
+        lines += [f"lap {n} of {epochs} begins", f"lap {n} loss {value(rank, n)}"]
+        lines += [f"checked {value(rank, n, 5)}"]
+    return lines
 
 
-@pytest.mark.slow
-@given(st.lists(training(), min_size=2, max_size=4), st.randoms())
-def test_ranks_with_labels_are_told_apart_in_any_order(trainings, dice):
-    queues = [[(rank, facts) for facts in lines] for rank, lines in enumerate(trainings)]
-    mixed = []
-    while queues:
-        queue = dice.choice(queues)
-        mixed.append(queue.pop(0))
-        queues = [queue for queue in queues if queue]
-    together = {lane.label: said(lane) for lane in all_lanes(lanes_of(mixed))}
-    for rank, lines in enumerate(trainings):
-        (alone,) = all_lanes(lanes_of([(rank, facts) for facts in lines]))
-        assert together[rank] == said(alone)
+PROGRAMS: list[Callable[[int, int], list[str]]] = [keras, tutorial, ours, from_zero, steps, parts]
 
 
-@given(training().filter(lambda lines: len(lines) > 1), st.integers(2, 4))
-def test_ranks_in_step_without_labels_are_lanes_of_one_run(lines, ranks):
-    """All ranks print the same line before any of them prints the next one."""
-    (run,) = by_run(lanes_of([(None, facts) for facts in lines for _ in range(ranks)]))
-    assert len(run) == ranks
-    assert len({repr(said(lane)) for lane in run}) == 1
+def mixed(queues: list[list[str]], seed: int, stays: float) -> list[str]:
+    """Return the lines of all ranks in a random order that keeps each rank's own."""
+    dice, lines, at = random.Random(seed), [], 0
+    queues = [list(queue) for queue in queues]
+    while live := [place for place, queue in enumerate(queues) if queue]:
+        if at not in live or dice.random() > stays:
+            at = dice.choice(live)
+        lines.append(queues[at].pop(0))
+    return lines
+
+
+def read(lines: list[str]) -> list[Run]:
+    return read_bytes({"job.out": ("\n".join(lines) + "\n").encode()}, [OURS, STEPS, PARTS])
+
+
+def said(run: Run) -> list[tuple]:
+    return [
+        (epoch.number, *(n and n.value for n in (epoch.train_loss, epoch.val_loss)))
+        for epoch in run.epochs
+    ]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(PROGRAMS),
+    st.integers(1, 4),
+    st.integers(2, 4),
+    st.integers(0, 10**6),
+    st.sampled_from([0.0, 0.5, 0.9]),
+)
+def test_ranks_without_labels_give_no_wrong_number(program, epochs, ranks, seed, stays):
+    """A value is one that a rank printed of this epoch, or none."""
+    for run in read(mixed([program(rank, epochs) for rank in range(1, ranks + 1)], seed, stays)):
+        for epoch in run.epochs:
+            for loss in filter(None, (epoch.train_loss, epoch.val_loss)):
+                assert int(loss.value) // 10 == epoch.number
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_ranks_in_step_without_labels_are_named_and_not_read(program):
+    (run,) = read([line for line in program(1, 3) for _ in range(4)])
+    assert (run.epochs, run.workers) == ((), None)
+    assert "several processes" in run.problems[-1].reason
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(PROGRAMS), st.integers(1, 4), st.integers(2, 4), st.integers(0, 10**6))
+def test_ranks_with_labels_are_told_apart_in_any_order(program, epochs, ranks, seed):
+    labelled = [[f"{rank}: {line}" for line in program(rank, epochs)] for rank in range(ranks)]
+    (run,) = read(mixed(labelled, seed, 0.5))
+    (alone,) = read(program(0, epochs))
+    assert said(run) == said(alone)
+    assert (run.workers, run.outcome) == (ranks, alone.outcome)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_runs_one_after_the_other_are_runs(program):
+    (alone,) = read(program(1, 3))
+    assert len(alone.epochs) == 3
+    runs = read(program(1, 3) + program(2, 3) + program(3, 3)[:-2])
+    assert [len(said(run)) for run in runs[:2]] == [3, 3]
+    assert said(runs[0]) == said(alone)
+    assert len(runs) == 3
+
+
+def test_steps_of_two_launches_with_labels_have_their_own_workers():
+    lines = [f"{rank}: {line}" for ranks in (2, 3) for line in ours(1, 2) for rank in range(ranks)]
+    assert [run.workers for run in read(lines)] == [2, 3]

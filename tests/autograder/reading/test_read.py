@@ -4,15 +4,20 @@ import os
 
 import pytest
 
+from autograder.reading import ends
 from autograder.reading.files import read_bytes, read_files
+from autograder.reading.formats import template
 from autograder.reading.plain_summary import summary
-from autograder.records import Run
+from autograder.records import Run, Where
 from tests.autograder.make_record import make_record
 
 KERAS = "".join(
     f"Epoch {n}/3\n469/469 - 1{n}s - loss: 0.{9 - n} - accuracy: 0.9{n}\n" for n in (1, 2, 3)
 )
-LOSSES = "".join(f"Epoch {n}: loss 0.{n}\n" for n in (1, 2, 3))
+OURS = template.load_reader(
+    "ours", ["pass {epoch}: loss {train_loss}", "pass {epoch} step {step} loss {train_loss}"]
+)
+LOSSES = "".join(f"pass {n}: loss 0.{n}\n" for n in (1, 2, 3))  # nothing says how many
 UNFINISHED = KERAS[: KERAS.index("Epoch 3/3")] + "Epoch 3/3\n"
 TRACEBACK = """Traceback (most recent call last):
   File "train.py", line 31, in <module>
@@ -128,12 +133,18 @@ OUTCOMES = {
     "a status that is not zero": (KERAS + "Command exited with non-zero status 1\n", "failed"),
     "the scheduler's own summary": (KERAS + "State: TIMEOUT (exit code 0)\n", "timeout"),
     "a status of zero": (KERAS + "State: COMPLETED (exit code 0)\n", "completed"),
-    "a bar that is whole": ("100%|###| 9/9 [00:01<00:00, 9.0it/s]\n", "completed"),
-    "a bar that is whole, and a time limit": (
-        "100%|###| 9/9 [00:01<00:00, 9.0it/s]\nx\n" + LIMIT,
-        "timeout",
+    "a bar, and a time limit": ("100%|###| 9/9 [00:01<00:00, 9.0it/s]\nx\n" + LIMIT, "timeout"),
+    "nothing says how many epochs": (LOSSES, "unknown"),
+    "a line says that it is over": (LOSSES + "Training finished\n", "completed"),
+    "a total at the end": (LOSSES + "Training time: 60.5\n", "completed"),
+    "a test at the end": (LOSSES + "Test accuracy: 0.9\n", "completed"),
+    "a test after each epoch": (LOSSES.replace("\n", "\nTest accuracy: 0.9\n"), "unknown"),
+    "each epoch says that it is over": (LOSSES.replace("\n", "\nTraining finished\n"), "unknown"),
+    "the words of a program before": ("Training finished\n" + LOSSES, "unknown"),
+    "fewer epochs than were asked for, and a total": (
+        KERAS[: KERAS.index("Epoch 3/3")] + "Training time: 9\n",
+        "incomplete",
     ),
-    "data were loaded": ("Loading images: 100%|###| 9/9 [00:01<00:00, 9.0it/s]\n", "unknown"),
     "exit code": (UNFINISHED + EXIT, "failed"),
     "exit code after the last epoch": (KERAS + EXIT, "failed"),
     "killed": (UNFINISHED + "srun: error: n1: task 0: Segmentation fault\n", "failed"),
@@ -167,13 +178,25 @@ OUTCOMES = {
 
 
 def read_one(files: dict[str, str]) -> Run:
-    (run,) = read_bytes({name: text.encode() for name, text in files.items()})
+    (run,) = read_bytes({name: text.encode() for name, text in files.items()}, [OURS])
     return run
 
 
 @pytest.mark.parametrize(("text", "outcome"), OUTCOMES.values(), ids=OUTCOMES)
 def test_outcome(text, outcome):
     assert read_one({"job.out": text}).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "line"),
+    [(s, group["kind"], line) for group in ends.data()["signs"] for s, line in group["lines"]],
+)
+def test_each_sign_of_an_end_has_its_example(source, kind, line):
+    assert template.load_sign(source).match(line)
+    end = ends.read(line, Where("job.out", 1))
+    assert end is not None
+    assert end.kind == kind
+    assert any(tag in line for tag in ends.tags())
 
 
 SPLIT = {
@@ -225,23 +248,20 @@ def test_the_reason_is_told_with_its_place():
     assert problem.text == "ValueError: the shapes do not match"
 
 
-def test_bars_in_the_error_output_belong_to_the_run_in_the_output():
-    out = "".join(f"Epoch {n}: train_loss=0.{n}, val_acc=0.9{n}\n" for n in (0, 1))
-    bar = "Epoch {0}: 100%|###| 9/9 [00:1{0}<00:00, 1.2it/s, v_num=0]\n"
-    run = read_one({"job.out": out, "job.err": bar.format(0) + bar.format(1)})
-    assert [epoch.seconds.value for epoch in run.epochs] == [10.5, 11.5]
-    assert [epoch.val_accuracy.value for epoch in run.epochs] == [0.90, 0.91]
-
-
 def test_an_end_belongs_to_the_run_that_it_ends():
     runs = read_bytes({"job.out": (KERAS + UNFINISHED + LIMIT).encode()})
     assert [run.outcome for run in runs] == ["completed", "timeout"]
     assert [len(run.problems) for run in runs] == [0, 1]
 
 
+def test_an_end_between_two_runs_leaves_the_outcome_of_a_whole_run_unknown():
+    """The exception may have ended a program that printed no epoch."""
+    runs = read_bytes({"job.out": (KERAS + CUDA_OOM + KERAS).encode()})
+    assert [run.outcome for run in runs] == ["unknown", "completed"]
+
+
 def test_an_unfinished_epoch_is_no_epoch_but_is_known():
-    text = "Epoch: [0][  0/391]\tTime 1 (1)\tLoss 2.0 (2.5)\tAcc@1 10 (12.5)\n"
-    run = read_one({"job.out": text})
+    run = read_one({"job.out": "pass 1 step 10 loss 2.5\n"})
     assert run.epochs == ()
     assert run.unfinished.train_loss.value == 2.5
     assert summary(run)["final_train_loss"] == 2.5
@@ -258,7 +278,7 @@ def test_files_that_are_none(tmp_path):
 
 
 def test_what_is_left_out_is_said(monkeypatch):
-    monkeypatch.setattr("autograder.reading.lane_lines.MOST_LANES", 2)
+    monkeypatch.setattr("autograder.reading.lanes.MOST_LANES", 4)
     runs = read_bytes({"job.out": KERAS.encode() * 4})
     assert len(runs) == 2
     assert "ignored" in runs[-1].problems[-1].reason

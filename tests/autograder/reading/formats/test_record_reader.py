@@ -225,7 +225,6 @@ BAD_LINES = {
     ':::MLLOG {"namespace":"course","value":"' + "x" * 70000 + '"}': "longer than",
     ':::MLLOG ["course"]': "not a JSON object",
     ':::MLLOG {"namespace":"course","key":"header","metadata":7}': "no run",
-    ":::MLL what": "no time or key",
 }
 
 

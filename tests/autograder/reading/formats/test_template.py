@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from autograder.errors import SettingsError
 from autograder.reading.files import read_bytes
-from autograder.reading.formats import template
 from autograder.reading.formats.template import BadTemplateError, load_reader
 from autograder.reading.plain_summary import summary
 from autograder.records import Number
@@ -104,7 +103,7 @@ LINES = [
 
 @pytest.mark.parametrize(("source", "line", "values"), LINES)
 def test_what_a_template_takes(source, line, values):
-    facts = template.load(source).read(line)
+    facts = load_reader("ours", [source]).read(line)
     if values is None:
         assert facts is None
         return

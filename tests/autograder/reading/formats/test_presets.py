@@ -1,0 +1,171 @@
+"""The formats that are always read: Keras' lines, and the templates of presets.yaml."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.reading.files import read_bytes
+from autograder.reading.formats import presets, template
+from autograder.reading.plain_summary import summary
+from autograder.records import Run
+
+SAMPLES = Path(__file__).parent / "samples"
+KERAS: dict[str, dict[str, Any]] = {
+    "keras_tf1_bars": {
+        "epoch_seconds": [7.86, 7.02],
+        "final_train_accuracy": 0.97,
+        "final_val_accuracy": 0.97,
+        "final_train_loss": 0.1,
+    },
+    "keras_tf1": {
+        "epoch_seconds": [87, 77],
+        "final_train_accuracy": 0.4743,
+        "final_val_accuracy": 0.5093,
+        "final_train_loss": 1.4617,
+    },
+    "keras_tf2_bars": {
+        "epoch_seconds": [12, 10],
+        "final_train_accuracy": 0.3,
+        "final_val_accuracy": 0.4,
+        "final_train_loss": 2.0,
+    },
+    "keras_tf2": {
+        "epoch_seconds": [14, 0.067],
+        "final_train_accuracy": 0.96,
+        "final_val_accuracy": 0.97,
+        "final_train_loss": 0.12,
+        "test_accuracy": None,  # the line of `evaluate` does not name its data
+    },
+    "keras3_bars": {
+        "epoch_seconds": [6, 5],
+        "final_train_accuracy": 0.96,
+        "final_val_accuracy": 0.97,
+        "final_train_loss": 0.11,
+    },
+    "keras3": {
+        "epoch_seconds": [6, 5],
+        "final_train_accuracy": 0.96,
+        "final_val_accuracy": 0.97,
+        "final_train_loss": 0.11,
+    },
+}
+PRESETS = {preset["name"]: preset for preset in presets.data()}
+# Presets whose example is one run with epochs.
+OF_EPOCHS = [n for n, preset in PRESETS.items() if preset["reads"].get("epochs", 1) is not None]
+
+
+def sample(name: str) -> str:
+    if name in PRESETS:
+        return PRESETS[name]["example"]
+    return (SAMPLES / f"{name}.txt").read_bytes().decode()
+
+
+def says(name: str) -> dict[str, Any]:
+    return PRESETS[name]["reads"] if name in PRESETS else {"outcome": "completed", **KERAS[name]}
+
+
+def read_one(text: str) -> Run:
+    (run,) = read_bytes({"job.out": text.encode()})
+    return run
+
+
+def check(run: Run, name: str) -> None:
+    read = summary(run)
+    for fact, value in says(name).items():
+        assert read[fact] == pytest.approx(value), fact
+
+
+@pytest.mark.parametrize("name", [*KERAS, *PRESETS])
+def test_an_example_is_read(name):
+    run = read_one(sample(name))
+    check(run, name)
+    if name in OF_EPOCHS or name in KERAS:
+        assert run.format == ("keras" if name in KERAS else name)
+        assert len(run.epochs) > 1
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_each_template_has_a_line_in_its_example(name):
+    begin = template.ANYWHERE if PRESETS[name].get("anywhere") else template.AT_BEGIN
+    lines = sample(name).splitlines()
+    for source in PRESETS[name]["templates"]:
+        assert any(template.load(source, begin).match(line) for line in lines), source
+
+
+@pytest.mark.parametrize("name", [*KERAS, *OF_EPOCHS])
+def test_two_runs_one_after_the_other_are_two_runs(name):
+    runs = read_bytes({"job.out": (sample(name) * 2).encode()})
+    assert len(runs) == 2
+    for run in runs:
+        check(run, name)
+
+
+@pytest.mark.parametrize("name", [*KERAS, *OF_EPOCHS])
+def test_an_example_cut_in_its_first_half_is_not_complete(name):
+    text = sample(name)
+    assert read_one(text[: len(text) // 3]).outcome in ("incomplete", "unknown")
+
+
+PREFIXES = [
+    "{}: ",
+    "{:>3}: ",
+    "[1,{}]<stdout>:",
+    "[1,{}]<stdout>: ",
+    "[{}]<stdout>:",
+    "[default{}]:",
+]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("name", [*(n for n in KERAS if not n.endswith("bars")), *OF_EPOCHS])
+def test_labelled_ranks_are_one_run(name, prefix):
+    """All ranks print everything, taking turns line by line."""
+    lines = sample(name).split("\n")
+    text = "".join(prefix.format(rank) + line + "\n" for line in lines for rank in range(3))
+    run = read_one(text)
+    assert run.workers == 3
+    check(run, name)
+
+
+@pytest.mark.parametrize("name", [*KERAS, *OF_EPOCHS])
+@pytest.mark.parametrize("shift", [0, 1, 2, 3])
+def test_ranks_without_labels_are_not_read(name, shift):
+    lines = sample(name).rstrip("\n").split("\n")
+    late = [None] * shift + lines
+    pairs = zip([*lines, *[None] * shift], late, strict=True)
+    text = "".join(line + "\n" for pair in pairs for line in pair if line is not None)
+    alone = read_one(sample(name))
+    for run in read_bytes({"job.out": text.encode()}):
+        for epoch in run.epochs:
+            same = alone.epochs[epoch.number - 1]
+            assert epoch.train_loss is None or epoch.train_loss.value == same.train_loss.value
+
+
+def test_rounding_is_kept():
+    rounded, finer = (
+        read_one(sample(n)).epochs[0].seconds for n in ("keras_tf1", "keras_tf1_bars")
+    )
+    assert (rounded.value, rounded.half_width) == (87, 0.5)
+    assert (finer.value, finer.half_width) == pytest.approx((7.86, 0.03))
+    accuracy = read_one(sample("keras_tf1")).epochs[0].train_accuracy
+    assert accuracy.half_width == pytest.approx(0.00005)
+
+
+def test_numbers_know_their_line():
+    run = read_one(sample("keras_tf1"))
+    assert run.epochs[1].seconds.where.line == 4
+    assert run.epochs[1].where.file == "job.out"
+
+
+def test_a_loss_that_is_no_number_is_a_problem_and_no_number():
+    run = read_one(sample("keras_tf1").replace("loss: 1.4617", "loss: nan", 1))
+    assert run.epochs[1].train_loss is None
+    assert run.epochs[1].train_accuracy is not None
+    assert any("diverged" in problem.reason for problem in run.problems)
+
+
+def test_an_accuracy_that_cannot_be_is_a_problem_and_no_number():
+    run = read_one(sample("keras_tf1").replace("val_acc: 0.5093", "val_acc: 193"))
+    assert run.epochs[1].val_accuracy is None
+    assert any("between 0 and 1" in problem.reason for problem in run.problems)
