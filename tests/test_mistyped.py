@@ -66,7 +66,7 @@ MISTAKES = [
     ("lessons submit 02 03", 2, UsageError, "03"),
     ("lessons submit 02 --out 02.tar", 2, UsageError, ".zip"),
     ("lessons release 02", 2, MissingParameter, "--out"),
-    ("lessons data fetch cifar", 2, SettingsError, "'cifar10'"),
+    ("lessons data fetch cifar", 2, BadParameter, "cifar10"),
 ]
 
 

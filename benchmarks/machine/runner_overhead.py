@@ -4,7 +4,7 @@ python benchmarks/machine/runner_overhead.py [--pairs 9]
 
 Bare nbclient is a script of four lines that reads the notebook, executes it and writes it. The
 runner reads and checks the lesson, copies its folder, injects parameters and executes the notebook.
-It then writes the notebook, an HTML page, a summary and a JUnit file. Both processes are timed from
+It then writes the notebook and a summary. Both processes are timed from
 start to end, one after the other, so that a slow moment of the machine affects both. Target: at
 most 10 % more.
 

@@ -26,10 +26,8 @@ def look_up(runs: Path, source: Path) -> Executed | str:
     import nbformat
 
     name = source.name
-    # With --batch, a lesson runs inside its own job and is in the second folder.
-    folders = (runs / name, runs / f"{name}_job" / name)
-    folder = next((one for one in folders if notebook_in(one).is_file()), None)
-    if folder is None:
+    folder = runs / name
+    if not notebook_in(folder).is_file():
         return f"{name} was not executed: there is no {runs / name}/{name}.ipynb."
     try:
         notebook = nbformat.read(notebook_in(folder), as_version=4)

@@ -7,12 +7,9 @@ from pathlib import Path
 
 def course_environment() -> dict[str, str]:
     """Return variables that put this course and this Python first, whatever else is installed."""
-    return {
-        "PYTHONPATH": first_in("PYTHONPATH", str(Path(__file__).parents[2])),
-        "PATH": first_in("PATH", str(Path(sys.executable).parent)),  # for python and mpirun
-        "JUPYTER_PREFER_ENV_PATH": "1",
+    first = {"PYTHONPATH": Path(__file__).parents[2], "PATH": Path(sys.executable).parent}
+    found = {
+        name: os.pathsep.join([str(folder), *filter(None, [os.environ.get(name)])])
+        for name, folder in first.items()
     }
-
-
-def first_in(variable: str, folder: str) -> str:
-    return os.pathsep.join([folder, *filter(None, [os.environ.get(variable)])])
+    return found | {"JUPYTER_PREFER_ENV_PATH": "1"}

@@ -1,6 +1,6 @@
 """Check a run's inputs before it starts, and copy each lesson's folder."""
 
-import ast
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +19,6 @@ LIMITS = {"smoke": (600, 1800), "full": (4 * 3600, 4 * 3600)}
 
 @dataclass(frozen=True)
 class Plan:
-    """A lesson that is ready to execute."""
-
     name: str
     source: Path  # the lesson's folder in its edition
     notebook: Any
@@ -30,23 +28,17 @@ class Plan:
 def plan_lessons(
     root: Path, edition: str, asked: tuple[str, ...], parameters: dict[str, Any]
 ) -> list[Plan]:
-    """Read all requested lessons.
-
-    If one of them cannot run, refuse them all and report the reasons.
-    """
+    """Read all requested lessons. If one of them cannot run, refuse them all and say why."""
     plans, problems = [], []
     for folder in choose_lessons(root / edition, asked).values():
         try:
             notebook = read_lesson(folder)
+            problems.append(parameter_problem(folder.name, notebook, parameters))
+            plans.append(Plan(folder.name, folder, notebook, parameters))
         except SourceError as error:
             problems.append(str(error))
-            continue
-        problem = parameter_problem(folder.name, notebook, parameters)
-        if problem:
-            problems.append(problem)
-        plans.append(Plan(folder.name, folder, notebook, parameters))
-    if problems:
-        raise click.UsageError("\n".join(problems))
+    if any(problems):
+        raise click.UsageError("\n".join(filter(None, problems)))
     return plans
 
 
@@ -66,32 +58,12 @@ def read_lesson(folder: Path) -> Any:
         raise SourceError(str(page), 1, f"this is not a notebook: {error}") from error
 
 
-def declared_parameters(notebook: Any) -> list[str] | None:
-    """Return the names that the `parameters` cell assigns; None if there is no such cell."""
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and "parameters" in cell.metadata.get("tags", []):
-            try:
-                statements = ast.parse(cell.source).body
-            except SyntaxError:
-                return []
-            return [name for statement in statements for name in assigned_names(statement)]
-    return None
-
-
-def assigned_names(statement: ast.stmt) -> list[str]:
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign):
-        targets = [statement.target]
-    else:
-        return []
-    return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
 def parameter_problem(name: str, notebook: Any, parameters: dict[str, Any]) -> str | None:
-    declared = declared_parameters(notebook)
-    if declared is None:
+    """Return a sentence if the notebook's `parameters` cell does not set these names."""
+    tagged = [c.source for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
+    if not tagged:
         return f"{name}: no cell is tagged `parameters`, so nothing can be set; tag the first one."
+    declared = re.findall(r"^(\w+)\s*(?::[^=]+)?=(?!=)", tagged[0], re.MULTILINE)
     unknown = sorted(set(parameters) - set(declared))
     if unknown:
         return (
@@ -102,21 +74,16 @@ def parameter_problem(name: str, notebook: Any, parameters: dict[str, Any]) -> s
 
 
 def parse_parameter(text: str) -> tuple[str, Any]:
-    """Return the name and the value in a text such as `name=value`.
+    """Return the name and the value in a text such as `name=value`, read as YAML."""
+    import yaml
 
-    The value is parsed as a Python literal if possible; otherwise, it is a string.
-    """
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
         raise click.UsageError(f"-p {text}: write name=value, for example -p epochs=2.")
-    value = value.strip()
-    words = {"true": True, "false": False, "null": None}
-    if value in words:
-        return name.strip(), words[value]
     try:
-        return name.strip(), ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name.strip(), value
+        return name.strip(), yaml.safe_load(value)
+    except yaml.YAMLError:
+        return name.strip(), value.strip()
 
 
 def copy_lesson(plan: Plan, out: Path) -> Path:
@@ -136,9 +103,8 @@ def copy_lesson(plan: Plan, out: Path) -> Path:
 
 def prepare_out(out: Path, plans: list[Plan]) -> None:
     """Create the output folder. Refuse to overwrite an earlier run."""
-    for plan in plans:
-        if (out / plan.name).exists():
-            raise click.UsageError(
-                f"{out / plan.name} is from an earlier run; choose another --out or move it away."
-            )
+    if earlier := [out / plan.name for plan in plans if (out / plan.name).exists()]:
+        raise click.UsageError(
+            f"{earlier[0]} is from an earlier run; choose another --out or move it away."
+        )
     out.mkdir(parents=True, exist_ok=True)

@@ -10,13 +10,11 @@ import click
 
 from cluster.jobs.horovod import provide_horovod_for
 from cluster.schedulers.known import scheduler_of
-from cluster.sites.site_files import Site, current
+from cluster.sites.site_files import current
 from lessons.execute.environment import course_environment
 from lessons.execute.plan import LIMITS, parse_parameter, plan_lessons, prepare_out
-from lessons.execute.progress import watcher
-from lessons.execute.run_batch import run_batch
-from lessons.execute.run_lessons import LessonsRun, Watcher, run_lessons
-from lessons.execute.summary import explain, page_maker, stand_ins, write_page, write_summary
+from lessons.execute.run_lessons import LessonsRun, run_lessons
+from lessons.execute.summary import explain, stand_ins, write_summary
 from lessons.folders import course_root
 
 
@@ -49,7 +47,6 @@ from lessons.folders import course_root
 @click.option("--out", type=click.Path(path_type=Path), help="Default: build/runs/<time>.")
 @click.option("--cell-timeout", type=click.FloatRange(1), help="Time limit of a cell, in seconds.")
 @click.option("--timeout", type=click.FloatRange(1), help="Time limit of a lesson, in seconds.")
-@click.option("--batch", is_flag=True, help="Run each lesson as a job of the site.")
 def run_command(
     lessons: tuple[str, ...],
     profile: str,
@@ -60,34 +57,31 @@ def run_command(
     out: Path | None,
     cell_timeout: float | None,
     timeout: float | None,
-    batch: bool,
 ) -> None:
     """Execute the named lessons, or all of them, in copies of their folders."""
     root = course_root()
     edition = chosen_edition(root, edition)
     given = chosen_parameters(parameters, profile)
-    where = site_for(site)
+    try:
+        where = current(site)
+    except click.ClickException as error:
+        raise click.UsageError(error.message) from error
     plans = plan_lessons(root, edition, lessons, {"profile": profile, **given})
     if scheduler_of(where).RUNS_HERE:
         provide_horovod_for(program for plan in plans for program in plan.source.glob("*.py"))
     limits = (cell_timeout or LIMITS[profile][0], timeout or LIMITS[profile][1])
-    folder = (out or new_folder(root)).resolve()
+    folder = (out or root / "build" / "runs" / f"{datetime.now():%Y-%m-%d_%H%M%S.%f}").resolve()
     prepare_out(folder, plans)
     run = LessonsRun(plans, folder, where.exports | course_environment(), limits, jobs)
     facts = {"edition": edition, "profile": profile, "site": where.name, "parameters": given}
     if os.environ.get("SLURM_JOB_ID") and scheduler_of(where).RUNS_HERE:
-        # With --batch this process is a job itself, and the lesson's jobs run on its cores, in a
-        # queue of their own.
+        # This process is a job itself, and the lesson's jobs run on its cores, in their own queue.
         os.environ["COURSE_LAPTOP_QUEUE"] = str(folder / "queue")
-    show = watcher(edition)
+    import papermill.execute  # noqa: F401  # here: the lessons' processes are forked
+
     try:
-        if batch:
-            os.environ.update(course_environment())
-            run_batch(run, show, where, edition, profile)
-        else:
-            run_here(run, show)
+        run_lessons(run, edition)
     finally:
-        show.close()
         write_summary(folder, run.outcomes, facts)
     tell(run, profile)
     if run.stopped_by is not None:
@@ -100,8 +94,7 @@ def chosen_edition(root: Path, asked: str | None) -> str:
     if asked == "solutions" and not solved:
         raise click.UsageError(
             "This is the students' edition, which has no solutions to run. Fill the gaps of a "
-            "lesson, check them with `lessons check NN`, and run your lesson with `lessons run "
-            "NN`."
+            "lesson, and run it without --edition."
         )
     return asked or ("solutions" if solved else "lessons")
 
@@ -113,12 +106,6 @@ def chosen_parameters(texts: tuple[str, ...], profile: str) -> dict[str, Any]:
     return given
 
 
-def run_here(run: LessonsRun, show: Watcher) -> None:
-    import papermill.execute  # noqa: F401  # here: the lessons' processes are forked
-
-    run_lessons(run, show, lambda outcome: write_page(run.out, outcome), page_maker)
-
-
 def tell(run: LessonsRun, profile: str) -> None:
     """Print failures, remaining processes and stand-in data sets for a person at the terminal."""
     for outcome in run.outcomes:
@@ -127,29 +114,13 @@ def tell(run: LessonsRun, profile: str) -> None:
         if outcome.left_running:
             names = ", ".join(outcome.left_running)
             click.echo(f"\n{outcome.lesson}: left processes behind, which were stopped: {names}")
-    for outcome in run.outcomes:
         for name in stand_ins(run.out, outcome.lesson):
-            warning = (
+            click.echo(
                 f"\n{outcome.lesson}: trained on the synthetic stand-in, not on {name}: "
                 "set COURSE_DATA or run `lessons data fetch`"
             )
-            click.secho(warning, fg="yellow", bold=True)
     total = len(run.plans)
     click.echo(
         f"\n{run.passed} of {total} lessons passed in profile {profile}; notebooks and summary in "
         f"{run.out}"
     )
-
-
-def site_for(name: str | None) -> Site:
-    try:
-        return current(name)
-    except click.ClickException as error:
-        raise click.UsageError(error.message) from error
-
-
-def new_folder(root: Path) -> Path:
-    runs = root / "build" / "runs"
-    name = f"{datetime.now():%Y-%m-%d_%H%M%S}"
-    taken = sum(1 for path in runs.glob(f"{name}*"))
-    return runs / (f"{name}_{taken}" if taken else name)

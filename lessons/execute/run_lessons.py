@@ -3,17 +3,17 @@
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Protocol
 
+import click
 import psutil
 
 from cluster.jobs.queue import cancel_jobs_of
@@ -24,18 +24,10 @@ from lessons.execute.plan import Plan, copy_lesson
 from lessons.execute.stopping import StopRequested, stoppable
 
 TICK = 0.25
+STILL_EVERY = 60.0  # seconds between lines about the cells that run
 # Seconds to wait for processes that end by themselves, such as a finished job's supervisor.
 GRACE = 2.0
 BACKSTOP = 30.0  # seconds after a lesson's time limit until its process is stopped from outside
-
-
-class Watcher(Protocol):
-    """A display of a run's progress: a terminal or a log."""
-
-    def started(self, lesson: str, cells: int) -> None: ...
-    def at_cell(self, lesson: str, cell: int) -> None: ...
-    def ended(self, outcome: LessonOutcome) -> None: ...
-    def tick(self) -> None: ...
 
 
 @dataclass
@@ -49,11 +41,13 @@ class Running:
     outcome: LessonOutcome | None = None
     cell: int = 0
 
+    @property
+    def cells(self) -> int:
+        return sum(cell.cell_type == "code" for cell in self.plan.notebook.cells)
+
 
 @dataclass
 class LessonsRun:
-    """A whole run: its plans and its outcomes."""
-
     plans: list[Plan]
     out: Path
     environment: dict[str, str]
@@ -67,38 +61,34 @@ class LessonsRun:
         return sum(outcome.status == "passed" for outcome in self.outcomes)
 
 
-def run_lessons(
-    run: LessonsRun,
-    show: Watcher,
-    paged: Callable[[LessonOutcome], None],
-    warm_up: Callable[[], object],
-) -> None:
-    """Execute the plans, and fill `run.outcomes`.
+def say(line: str) -> None:
+    click.echo(line)
+    sys.stdout.flush()
 
-    `paged` writes the page of an executed notebook while others execute. `warm_up` prepares `paged`
-    while the first kernels start.
-    """
-    waiting, to_page = deque(run.plans), deque[LessonOutcome]()
+
+def run_lessons(run: LessonsRun, edition: str) -> None:
+    """Execute the plans, fill `run.outcomes`, and print a line when a lesson starts and ends."""
+    waiting = deque(run.plans)
     running: list[Running] = []
+    said = time.monotonic()
     try:
         with stoppable():
-            while waiting or running or to_page:
+            while waiting or running:
                 while waiting and len(running) < run.jobs:
-                    running.append(start(run, waiting.popleft(), show))
-                if not run.outcomes:
-                    warm_up()
-                if to_page:
-                    paged(to_page.popleft())
+                    running.append(start(run, waiting.popleft()))
+                    last = running[-1]
+                    say(f"{last.plan.name} ({edition}): started, {last.cells} code cells")
                 for lesson in list(running):
-                    if advance(lesson, run, show):
+                    if advance(lesson, run):
                         running.remove(lesson)
                         outcome = finish(lesson, run.out)
                         run.outcomes.append(outcome)
-                        show.ended(outcome)
-                        to_page.append(outcome)
-                show.tick()
-                if running and not to_page:
-                    wait([lesson.pipe for lesson in running], timeout=TICK)
+                        say(f"{outcome.lesson}: {outcome.status}, {outcome.seconds:.1f} s")
+                if time.monotonic() - said > STILL_EVERY:
+                    said = time.monotonic()
+                    for lesson in running:
+                        say(f"{lesson.plan.name}: in cell {lesson.cell} of {lesson.cells}")
+                wait([lesson.pipe for lesson in running], timeout=TICK)
     except StopRequested as stopped:
         run.stopped_by = stopped.signum
         for lesson in running:
@@ -109,30 +99,23 @@ def run_lessons(
         ]
 
 
-def start(run: LessonsRun, plan: Plan, show: Watcher) -> Running:
+def start(run: LessonsRun, plan: Plan) -> Running:
     mark = uuid.uuid4().hex
     folder, sockets = copy_lesson(plan, run.out), folder_for_sockets()
+    environment = run.environment | {MARK: mark}
     receive, send = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(
         target=execute,
-        args=(
-            folder,
-            run.out / f"{plan.name}.log",
-            plan.parameters,
-            run.environment | {MARK: mark},
-            run.limits,
-            Path(sockets.name),
-            send,
-        ),
+        args=(folder, plan.parameters, environment, run.limits, Path(sockets.name), send),
     )
     process.start()
     send.close()
-    show.started(plan.name, sum(c.cell_type == "code" for c in plan.notebook.cells))
     return Running(plan, process, receive, sockets, mark, time.monotonic())
 
 
-def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
+def advance(lesson: Running, run: LessonsRun) -> bool:
     """Read messages from the lesson's process. Return True when the process has finished."""
+    name = lesson.plan.name
     try:
         while lesson.pipe.poll():
             kind, value = lesson.pipe.recv()
@@ -140,18 +123,11 @@ def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
                 lesson.outcome = LessonOutcome(**value)
                 return True
             lesson.cell = value
-            show.at_cell(lesson.plan.name, value)
     except EOFError:
-        lesson.outcome = LessonOutcome(
-            lesson.plan.name, "error", error="the lesson's process ended without a result"
-        )
-        return True
+        lesson.outcome = LessonOutcome(name, "error", error="its process ended without a result")
     if time.monotonic() - lesson.started > run.limits[1] + BACKSTOP:
-        lesson.outcome = LessonOutcome(
-            lesson.plan.name, "timed out", error="it did not stop at its time limit"
-        )
-        return True
-    return False
+        lesson.outcome = LessonOutcome(name, "timed out", error="it did not stop at its time limit")
+    return lesson.outcome is not None
 
 
 def finish(lesson: Running, out: Path) -> LessonOutcome:
@@ -160,9 +136,9 @@ def finish(lesson: Running, out: Path) -> LessonOutcome:
     pid = lesson.process.pid or 0
     if lesson.outcome.status != "stopped":
         lesson.process.join(GRACE)
-        psutil.wait_procs(marked(lesson.mark, [pid]), timeout=GRACE)
+        psutil.wait_procs(marked(lesson.mark), timeout=GRACE)
     left = [f"job {number}" for number in cancel_jobs_of(out / lesson.plan.name)]
-    left += stop_marked(lesson.mark, [pid])
+    left += stop_marked(lesson.mark)
     if lesson.process.is_alive():
         os.kill(pid, signal.SIGKILL)
     lesson.process.join()

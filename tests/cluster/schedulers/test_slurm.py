@@ -130,7 +130,7 @@ def test_who_chose_a_share_keeps_it(slurm):
 
 @pytest.mark.slow
 def test_a_job_that_names_no_program_gets_the_whole_node(slurm):
-    """The job of `lessons run --batch`, for example, starts jobs of its own inside it."""
+    """A job that runs a lesson, for example, starts jobs of its own inside it."""
     slurm.write("job.sbatch", "launch lessons run 07", "--ntasks=1", "--cpus-per-task=8")
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
     slurm.cluster("submit", "--site", "marenostrum5", "job.sbatch")

@@ -6,7 +6,7 @@ import sys
 
 import psutil
 
-from lessons.execute.marked_processes import MARK, lives, marked, stop_marked
+from lessons.execute.marked_processes import MARK, marked, stop_marked
 
 
 def sleeper(mark):
@@ -14,15 +14,6 @@ def sleeper(mark):
     process = subprocess.Popen(start, env=os.environ | {MARK: mark}, stdout=subprocess.PIPE)
     process.stdout.read(1)
     return process
-
-
-def test_a_process_that_has_gone_lives_no_more():
-    process = sleeper("")
-    seen = psutil.Process(process.pid)
-    assert lives(seen)
-    process.kill()
-    process.wait()
-    assert not lives(seen)
 
 
 def test_one_that_ends_between_two_questions_is_no_error(monkeypatch):

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
-from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -103,8 +102,7 @@ def test_executed_notebooks_are_kept_also_of_failures(mixed_run):
     for name in mixed_run["lessons"]:
         notebook = nbformat.read(out / name / f"{name}.ipynb", as_version=4)
         assert any(cell.get("outputs") for cell in notebook.cells) or name == "04_dies"
-        assert "<html" in (out / f"{name}.html").read_text()[:200]
-    assert "before the fault" in (out / "02_fails.html").read_text()
+    assert "before the fault" in (out / "02_fails" / "02_fails.ipynb").read_text()
     assert {path.name for path in (out / "01_small").iterdir() if path.is_file()} == {
         *("01_small.ipynb", "train.py", "job.sbatch", "small_checks.py", "table.csv")
     }
@@ -133,7 +131,7 @@ def test_no_word_about_a_stand_in_where_there_is_none(mixed_run):
 def test_cells_are_counted_without_the_injected_one(course, lessons_process):
     write_lesson(course, "02_waits", "import time\ntime.sleep(4)")
     code = (
-        "import sys; from lessons.execute import progress; progress.STILL_EVERY = 1.0; "
+        "import sys; from lessons.execute import run_lessons; run_lessons.STILL_EVERY = 1.0; "
         "from lessons.cli import main; main(sys.argv[1:])"
     )
     command = [sys.executable, "-c", code, "run", "02", "--out", str(course / "out")]
@@ -170,20 +168,6 @@ record.end(test_loss=0.1, test_accuracy=0.98)
         "03_stand_in: trained on the synthetic stand-in, not on MNIST: "
         "set COURSE_DATA or run `lessons data fetch`"
     ) in output
-
-
-def test_junit(mixed_run):
-    suites = ElementTree.parse(mixed_run["out"] / "junit.xml").getroot()
-    [suite] = suites
-    assert suites.tag == "testsuites"
-    counts = {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")}
-    assert counts == {"tests": "6", "failures": "3", "errors": "0", "skipped": "0"}
-    failed = {
-        case.get("name"): case[0].get("message") for case in suite.iter("testcase") if len(case)
-    }
-    assert failed["02_fails"] == "ZeroDivisionError: division by zero"
-    assert set(failed) == {"02_fails", "03_hangs", "04_dies"}
-    assert all(float(case.get("time")) > 0 for case in suite.iter("testcase"))
 
 
 @pytest.mark.parametrize(
