@@ -29,7 +29,7 @@ launch() {
 def record(device, *losses):
     events = [("rank", {"device": device}, {})]
     events += [("epoch_stop", {"loss": loss}, {}) for loss in losses]
-    events += [("run_stop", {}, {"status": "success"})]
+    events += [("run_stop", {"test_loss": losses[-1]}, {"status": "success"})]
     keys = ("key", "value", "metadata")
     lines = [
         json.dumps(dict(zip(keys, event, strict=True)), separators=(",", ":")) for event in events

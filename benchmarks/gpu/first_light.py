@@ -151,7 +151,8 @@ def end(rank: subprocess.Popen[bytes]) -> None:
     """Kill a process and what it started, because the next program needs the GPU's memory."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(rank.pid, signal.SIGKILL)
-    rank.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):  # a driver that hangs keeps it
+        rank.wait(10)
 
 
 def run(program: Program, on_gpu: bool, most: float) -> dict[str, Any]:
@@ -203,6 +204,7 @@ def what_it_printed(output: str) -> dict[str, Any]:
             found["parameters"] = value["param_hash"]
         elif key == "run_stop":
             found["status"] = event["metadata"]["status"]
+            found["test_loss"] = value.get("test_loss")
     return found
 
 
