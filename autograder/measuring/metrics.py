@@ -268,6 +268,7 @@ RECORDED: dict[str, tuple[str, str]] = {
     "read_wrong": ("samples not read exactly once per epoch", "samples"),
     "agree_wrong": ("cases in which ranks disagreed on a warning", "cases"),
     "files_wrong": ("cases in which a checkpoint was not whole", "cases"),
+    "chosen_wrong": ("cases in which ranks began from other checkpoints than rank 0", "cases"),
     "copies_wrong": ("values in the copy that later steps changed", "values"),
     "restore_wrong": ("parts of the training that did not come back", "parts"),
     "interval_error": ("relative error of the interval", ""),

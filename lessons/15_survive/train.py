@@ -9,13 +9,14 @@ import signals  # the first import: it listens for a warning while the others lo
 
 import argparse
 import os
-import signal
 import socket
 import sys
 import time
+from datetime import timedelta
 
 import torch
 import torch.distributed as dist
+from accidents import accident
 
 from cluster.launchers import launched
 from lessons.toolkit.probes import restoring, surviving
@@ -32,6 +33,7 @@ import step
 from gpt import Text
 
 AGAIN = 75  # exit code of a job that wants to be started again (EX_TEMPFAIL in sysexits.h)
+PATIENCE = timedelta(minutes=2)  # with a rank that does not answer: NCCL does not notice its death
 
 
 def start_ranks():
@@ -41,12 +43,15 @@ def start_ranks():
     if size == 1:
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
         os.environ.setdefault("MASTER_PORT", "0")  # any free port
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # the next line needs it on GPUs
+    torch.use_deterministic_algorithms(True)  # sums in the same order in every run
     enough_gpus(torch.cuda.device_count())
     gpu = torch.cuda.is_available()
     device = torch.device("cuda", local_rank) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if gpu else "gloo", rank=rank, world_size=size)
+    backend = "nccl" if gpu else "gloo"
+    dist.init_process_group(backend, rank=rank, world_size=size, timeout=PATIENCE)
     print(f"rank {rank} of {size}: process {os.getpid()} on {socket.gethostname()}", flush=True)
     return rank, size, local_rank, device
 
@@ -90,27 +95,14 @@ def command_line():
     return parser
 
 
-def accident(args, life, number, rank, size):
-    """Kill a rank, or warn rank 0, if this is what this step brings in this life."""
-    bad_days = sorted([(at, "kill") for at in args.kill_at] + [(at, "warn") for at in args.warn_at])
-    if life >= len(bad_days) or bad_days[life][0] != number:
-        return
-    if bad_days[life][1] == "warn" and rank == 0:
-        os.kill(os.getpid(), signal.SIGUSR1)
-    if bad_days[life][1] == "kill" and args.fatal_for == "node":
-        os.kill(os.getppid(), signal.SIGKILL)  # torchrun, which would start this rank again
-        os.kill(os.getpid(), signal.SIGKILL)
-    if bad_days[life][1] == "kill" and args.fatal_for == "rank" and rank == size - 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
 def train(args, text, rank, size, local_rank, device):
     """Train from the newest checkpoint on. Return whether the training is complete."""
     training, steps = step.build(text, args, device), step.steps_of(args)
-    saved = atomic.newest(args.folder)
-    if saved:
+    number = 0  # steps that are done
+    if saved := atomic.agreed(args.folder):
         snapshot.restore(training, saved)
-    number = saved["step"] if saved else 0  # steps that are done
+        number = saved["step"]
+    del saved  # three times the memory of the parameters
     if number == steps:
         if rank == 0:
             print(f"{args.folder} has a complete training; for another, name another --folder")
@@ -187,9 +179,13 @@ def main():
         parser.error("--windows must be a multiple of --global-batch")
     args.folder = args.folder or f"checkpoints/{os.environ.get('SLURM_JOB_ID', 'by_hand')}"
 
-    complete = train(args, Text(), *start_ranks())
+    rank, *others = start_ranks()
+    try:
+        complete = train(args, Text(), rank, *others)
+    except OSError as error:  # such as a full disk, which a thread may have met
+        sys.exit(f"Rank {rank}, with checkpoints in {args.folder}: {error}")
     dist.barrier()  # no rank ends before the last checkpoint is written
-    if not complete and dist.get_rank() == 0:
+    if not complete and rank == 0:
         print("The warning came: everything is saved. Start me again.", flush=True)
     dist.destroy_process_group()
     if not complete:

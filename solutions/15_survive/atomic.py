@@ -1,9 +1,14 @@
-"""Checkpoint files that are either whole or not there."""
+"""Checkpoint files that are either whole or not there, and the same one for all ranks."""
 
 import os
 from pathlib import Path
 
 import torch
+import torch.distributed as dist
+
+
+def path_of(folder, step):
+    return Path(folder) / f"step_{step:06}.pt"
 
 
 def files_in(folder):
@@ -26,17 +31,29 @@ def write(state, path):
 def newest(folder):
     """Return the state in the newest checkpoint that can be read; None if there is none."""
     for path in reversed(files_in(folder)):
-        ### BEGIN SOLUTION Exercise 15.3: return torch.load(path), or print why it cannot be read
+        ### BEGIN SOLUTION Exercise 15.3: return what torch.load reads, or print why it cannot
         try:
-            return torch.load(path)
+            return torch.load(path, map_location="cpu")
         except Exception as error:  # torch.load raises whatever the damaged bytes lead to
             print(f"{path.name} cannot be read ({type(error).__name__}): the one before is used")
         ### END SOLUTION
     return None
 
 
+def agreed(folder):
+    """Return the state in the newest checkpoint that rank 0 can read, on all ranks, or None."""
+    ### BEGIN SOLUTION Exercise 15.3: rank 0 calls newest, broadcasts the step; the others load it
+    saved = newest(folder) if dist.get_rank() == 0 else None
+    chosen = [saved["step"] if saved else None]
+    dist.broadcast_object_list(chosen)
+    if dist.get_rank() > 0 and chosen[0] is not None:
+        saved = torch.load(path_of(folder, chosen[0]), map_location="cpu")
+    return saved
+    ### END SOLUTION
+
+
 def save(state, folder, step, keep=2):
     """Write the checkpoint of a step, then delete all but the last `keep`."""
-    write(state, Path(folder) / f"step_{step:06}.pt")
+    write(state, path_of(folder, step))
     for old in files_in(folder)[:-keep]:
         old.unlink()

@@ -1,6 +1,6 @@
 """Save in a thread, while training goes on."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
@@ -22,14 +22,13 @@ class Background:
     """A writer that lets training go on as soon as the state is copied."""
 
     def __init__(self, save):
-        self.save, self.thread = save, None
+        self.save, self.thread, self.last = save, ThreadPoolExecutor(1), None
 
     def __call__(self, state, *where):
         self.wait()  # two at a time could end in the wrong order, and need twice the memory
-        self.thread = threading.Thread(target=self.save, args=(copied(state), *where))
-        self.thread.start()
+        self.last = self.thread.submit(self.save, copied(state), *where)
 
     def wait(self):
-        """Wait until the last checkpoint is on the disk."""
-        if self.thread:
-            self.thread.join()
+        """Wait until the last checkpoint is on the disk. Raise the error that its thread raised."""
+        if self.last:
+            self.last.result()

@@ -32,6 +32,7 @@ def note(
     atomic, background, interval, pieces, signals = modules
     record.measure("agree_wrong", agree_wrong(signals, gather, device), "cases")
     record.measure("files_wrong", files_wrong(atomic), "cases")
+    record.measure("chosen_wrong", chosen_wrong(atomic, gather), "cases")
     record.measure("copies_wrong", copies_wrong(background.copied), "values")
     record.measure("gradient_error", gradient_error(pieces.add_gradients), "")
     record.measure("interval_error", interval_error(interval.best_interval), "")
@@ -89,7 +90,7 @@ def watched_disk(cut: bool = False) -> Iterator[list[str]]:
 
 
 def files_wrong(atomic: ModuleType) -> int:
-    """Return how many of five expectations about the checkpoint files are not met."""
+    """Return how many of six expectations about the checkpoint files are not met."""
     with contextlib.redirect_stdout(None):  # what `newest` says of the probe's half files
         met, _, raised = files_met(atomic)
     if raised:
@@ -104,7 +105,8 @@ def files_met(atomic: ModuleType) -> tuple[dict[str, bool], str, Exception | Non
     """
     said, error = io.StringIO(), None
     met = dict.fromkeys(
-        ("written", "synced", "old file kept", "newest", "half file skipped"), False
+        ("written", "synced", "old file kept", "newest", "in host memory", "half file skipped"),
+        False,
     )
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"step_{step:06}.pt" for step in (5, 10)]
@@ -120,6 +122,10 @@ def files_met(atomic: ModuleType) -> tuple[dict[str, bool], str, Exception | Non
             torch.save({"step": 5}, paths[0])
             torch.save({"step": 10}, paths[1])
             met["newest"] = atomic.newest(folder) == {"step": 10}
+            with patch.object(torch.serialization, "location_tag", lambda _: "cuda:0"):
+                torch.save({"step": 10, "of": torch.ones(2)}, paths[1])
+            with contextlib.redirect_stdout(None):  # of machines that have no cuda:0
+                met["in host memory"] = on_host(atomic.newest(folder))
             paths[1].write_bytes(paths[1].read_bytes()[:200])
             with contextlib.redirect_stdout(said):
                 met["half file skipped"] = atomic.newest(folder) == {"step": 5}
@@ -128,11 +134,52 @@ def files_met(atomic: ModuleType) -> tuple[dict[str, bool], str, Exception | Non
     return met, said.getvalue(), error
 
 
+def on_host(state: Any) -> bool:
+    """Return whether this is the state whose tensor was saved as if it were on rank 0's GPU."""
+    return isinstance(state, dict) and "of" in state and state["of"].device.type == "cpu"
+
+
 def holds(path: Path, step: int) -> bool:
     """Return whether a file is complete and contains the state of this step."""
     with contextlib.suppress(Exception):
         return bool(torch.load(path) == {"step": step})
     return False
+
+
+# Steps of the checkpoints that rank 0 sees, and of those that the others see; negative: a damaged
+# file. The last number is the step from which all ranks have to begin.
+SIGHTS: tuple[tuple[tuple[int, ...], tuple[int, ...], int | None], ...] = (
+    ((5, 10), (5, 10), 10),
+    ((5, -10), (5, 10), 5),
+    ((), (5,), None),
+)
+
+
+def chosen_wrong(atomic: ModuleType, gather: Callable[[Any], list[Any]]) -> int:
+    """Return in how many cases ranks do not all begin from the checkpoint that rank 0 can read."""
+    rank, wrong = torch.distributed.get_rank(), 0
+    for own, others, right in SIGHTS:
+        try:
+            with contextlib.redirect_stdout(None):  # what `newest` says of the damaged file
+                answer = first_step(atomic, others if rank else own) == right
+        except Exception as raised:
+            tell("which checkpoint all ranks begin from", raised)
+            answer = False
+        wrong += not all(gather(answer))
+    return wrong
+
+
+def first_step(atomic: ModuleType, sight: tuple[int, ...]) -> int | None:
+    """Return the step from which this rank begins if it sees these checkpoints.
+
+    It has a folder of its own, because a disk may fail, or a file arrive late, for one rank alone.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for step in sight:
+            path = Path(folder) / f"step_{abs(step):06}.pt"
+            torch.save({"step": step}, path) if step > 0 else path.write_bytes(b"half of a file")
+        saved = atomic.agreed(folder)
+        return None if saved is None else int(saved["step"])
 
 
 def copies_wrong(copied: Function) -> int:

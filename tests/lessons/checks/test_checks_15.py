@@ -89,8 +89,14 @@ WRONG = [
     ("15.3", "    os.replace(beside, path)\n", "", "filenotfound|os.replace"),
     ("15.3", 'Path(path).with_suffix(".writing")', "Path(path)", "to another name"),
     ("15.3", "print(f\"{path.name} cannot", "str(f\"{path.name} cannot", "with path.name"),
-    ("15.3", "            return torch.load(path)\n", "            torch.load(path)\n",
+    ("15.3", 'return torch.load(path, map_location="cpu")', "torch.load(path)",
      "return torch.load"),
+    ("15.3", 'torch.load(path, map_location="cpu")', "torch.load(path)", "map_location"),
+    ("15.3", "newest(folder) if dist.get_rank() == 0 else None", "newest(folder)",
+     "whatever they see"),
+    ("15.3", "    dist.broadcast_object_list(chosen)\n",
+     "    if saved:\n        dist.broadcast_object_list(chosen)\n", "every rank calls"),
+    ("15.3", "    return saved\n", "", "whatever they see"),
     ("15.4", "(flag, dist.ReduceOp.MAX)", "(flag, dist.ReduceOp.MIN)", "wait for"),
     ("15.4", "return bool(flag)", "return flag", "Return bool"),
     ("15.4", "    dist.all_reduce(flag, dist.ReduceOp.MAX)\n", "", "wait for its gradients"),
@@ -113,6 +119,20 @@ WRONG = [
     ("15.9", "loss.detach()", "loss", "activations"),
     ("15.9", "    return total\n", "", "Return it"),
 ]  # fmt: skip
+
+
+def test_an_error_of_the_background_writer_reaches_the_training():
+    background = changed("background.py")
+
+    def full(state, folder):
+        raise OSError("No space left on device")
+
+    write = background.Background(full)
+    write({"step": 1}, "nowhere")
+    with pytest.raises(OSError, match="No space left"):
+        write.wait()
+    with pytest.raises(OSError, match="No space left"):
+        write({"step": 2}, "nowhere")
 
 
 @pytest.mark.filterwarnings("ignore")  # of mistakes that are tried

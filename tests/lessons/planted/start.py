@@ -130,7 +130,7 @@ def lives(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
 def elastic(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
     """Run the lesson's job_elastic.sbatch without a queue."""
     folder, words = start
-    (folder / "site.sh").write_text("facts() { :; }\n")
+    (folder / "site.sh").write_text('facts() { :; }\nin_container() { "$@"; }\n')
     own = environ | {"COURSE_SITE": str(folder / "site.sh"), "SLURM_JOB_ID": "7"}
     with (folder / "job.out").open("w") as out:
         command = ["bash", "job_elastic.sbatch", *words[1:]]

@@ -24,6 +24,7 @@ scontrol() {
 }
 launch() {
     echo "$*" >>"$NOTES/launch"
+    for step in $STEPS; do touch "$CHECKPOINTS/step_$step.pt"; done
     if [ -n "$ENDS" ]; then return "$ENDS"; fi
     bash -c 'trap "touch $NOTES/warned; sleep 0.5; touch $NOTES/saved; exit 75" USR1
              touch $NOTES/ready; for i in {1..200}; do sleep 0.05; done; exit 3'
@@ -44,20 +45,31 @@ def check_15_5(job_file: str) -> str:
     except jobfile.JobFileError as error:
         raise CheckFailed("a job file that sbatch can read", error, "Correct this line.") from None
     check_signal(asked.signal, asked.seconds, job.options.get("signal"))
-    right = {
-        "75": (True, "The program ends with 75 if it saved because of a warning."),
-        "137": (True, "137 is 128 + 9: kill -9 ended a rank. Any code above 128 is a signal."),
-        "0": (False, "The training is complete."),
-        "1": (False, "1 is an error in the program. It would fail again."),
-    }
-    for code, (again, why) in right.items():
-        compare_call(run(job_file, code, {}), f"launch ends with {code}", again, why)
-    why = "Compare SLURM_RESTART_COUNT with 5: a job that always dies must not restart forever."
-    late = {"SLURM_RESTART_COUNT": "5"}
-    compare_call(run(job_file, "75", late), "after 5 restarts", False, why)
-    early = {"SLURM_RESTART_COUNT": "4"}
-    compare_call(run(job_file, "75", early), "after 4 restarts", True, why)
-    return "The job is requeued after a kill or a warning, but not after an error or a normal end."
+    check_requeue(job_file)
+    return "The job is requeued if it failed and got further, and not more than 5 times."
+
+
+NEWER, NONE, LATE = {"STEPS": "000010"}, {"STEPS": ""}, {"SLURM_RESTART_COUNT": "5"}
+FURTHER = "It got further, and would get further again: it has a newer checkpoint than before."
+RIGHT = (  # exit code, what the job's life is like, whether it is requeued, and why
+    ("75", NEWER, True, "The program ends with 75 if it saved because of a warning."),
+    ("137", NEWER, True, FURTHER),
+    ("1", NEWER, True, f"{FURTHER} A GPU that fails ends a program with 1."),
+    ("0", NEWER, False, "The training is complete."),
+    ("137", NONE, False, "It saved nothing new, so it would fail at the same step again."),
+    ("75", NEWER | LATE, False, "Compare SLURM_RESTART_COUNT with 5: it must not go on forever."),
+    ("75", NEWER | {"SLURM_RESTART_COUNT": "4"}, True, "This is its fifth restart."),
+)
+
+
+def check_requeue(job_file: str) -> None:
+    """Compare when the job calls `scontrol requeue`. It begins with a checkpoint of step 5."""
+    for code, life, again, why in RIGHT:
+        saved = "with" if life["STEPS"] else "without"
+        case = f"launch ends with {code}, {saved} a newer checkpoint"
+        if "SLURM_RESTART_COUNT" in life:
+            case += f", after {life['SLURM_RESTART_COUNT']} restarts"
+        compare_call(run(job_file, code, life), case, again, why)
 
 
 def check_signal(found: Any, limit: int | None, written: str | None) -> None:
@@ -84,7 +96,7 @@ def check_15_6(job_file: str) -> str:
         raise CheckFailed("a machine that has pkill", "none", advice)
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder)
-        process = started(job_file, "", notes, {})
+        process = started(job_file, "", notes, NEWER)
         try:
             ready = appears(notes / "ready", process)
             if not ready and not came(notes / "launch"):
@@ -122,8 +134,7 @@ def check_15_6(job_file: str) -> str:
             'saving. Wait again to get their exit code: wait "$ranks" || wait "$ranks" || status=$?'
         )
         raise CheckFailed("status is 75, the exit code of the ranks", "another one", advice)
-    broken = run(job_file, "1", {})
-    compare_call(broken, "launch ends with 1", False, "status must be the exit code of the ranks.")
+    check_requeue(job_file)
     return "The shell receives USR1, and so do the ranks."
 
 
@@ -166,8 +177,12 @@ def started(
 ) -> subprocess.Popen[bytes]:
     site = notes / "site.sh"
     site.write_text(SITE)
+    checkpoints = notes / "checkpoints"
+    checkpoints.mkdir()
+    (checkpoints / "step_000005.pt").touch()
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
     own = {"COURSE_SITE": str(site), "NOTES": str(notes), "ENDS": ends, "SLURM_JOB_ID": "77"}
+    own["CHECKPOINTS"] = str(checkpoints)
     return subprocess.Popen(
         ["bash", str(Path(job_file).resolve())],
         env={**kept, **own, **more},

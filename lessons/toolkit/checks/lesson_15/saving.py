@@ -1,10 +1,14 @@
 """Check complete files (15.3), and copies made for writing in the background (15.8)."""
 
+import contextlib
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
+from lessons.toolkit.checks.lesson_15.pretended import on_pretended_ranks
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+from lessons.toolkit.checks.shared.ranks_as_threads import Comm
 
 FILES = {
     "written": (
@@ -25,12 +29,17 @@ FILES = {
     "newest": (
         "newest returns the state in the newest file",
         "another state",
-        "The loop begins with the newest file: return torch.load(path).",
+        'The loop begins with the newest file: return torch.load(path, map_location="cpu").',
+    ),
+    "in host memory": (
+        "newest loads into the CPU's memory what rank 0 saved from its GPU",
+        "every rank would load it onto rank 0's GPU",
+        'Call torch.load(path, map_location="cpu").',
     ),
     "half file skipped": (
         "if the newest file is half written, newest returns the one before",
         "it does not",
-        "try: return torch.load(path). In `except Exception as error`, print why, and go on.",
+        "try: return torch.load(…). In `except Exception as error`, print why, and go on.",
     ),
 }
 
@@ -49,10 +58,34 @@ def check_15_3(atomic: ModuleType) -> str:
     if "step_000010.pt" not in said:
         advice = "Print a message with path.name, so that users know which file is damaged."
         raise CheckFailed("newest reports which file it skips", "it says nothing", advice)
-    return (
-        "A file is complete or absent, and a damaged one costs only the steps since the previous "
-        "file."
-    )
+    for size in (1, 2, 3):
+        check_agreed(atomic, size)
+    return "A file is complete or absent, and all ranks begin from the newest that rank 0 can read."
+
+
+def check_agreed(atomic: ModuleType, size: int) -> None:
+    """Compare the checkpoints of ranks, which run as threads, with the one that rank 0 can read."""
+    from lessons.toolkit.probes.surviving import SIGHTS
+
+    hangs = "Every rank calls dist.broadcast_object_list, also if rank 0 found no checkpoint."
+    for own, others, right in SIGHTS:
+        with contextlib.redirect_stdout(None):
+            seen = partial(seen_from, atomic, own, others)
+            found = on_pretended_ranks(size, seen, hangs)
+        for rank, step in enumerate(found):
+            if step != right:
+                raise CheckFailed(
+                    f"rank 0 sees steps {shown(own)} (negative: damaged): all begin from {right}",
+                    f"rank {rank} of {size} begins from {shown(step)}",
+                    "Rank 0 calls newest and puts its step into the list that it broadcasts. The "
+                    "others load the file of that step, path_of(folder, step), whatever they see.",
+                )
+
+
+def seen_from(atomic: ModuleType, own: Any, others: Any, comm: Comm) -> int | None:
+    from lessons.toolkit.probes.surviving import first_step
+
+    return first_step(atomic, others if comm.rank else own)
 
 
 @exercise("15.8")

@@ -1,6 +1,5 @@
 """Check what is saved (15.1), the sampler (15.2), and the agreement on a warning (15.4)."""
 
-import contextlib
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -8,8 +7,9 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+from lessons.toolkit.checks.lesson_15.pretended import on_pretended_ranks
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
-from lessons.toolkit.checks.shared.ranks_as_threads import Comm, Hangs, on_ranks
+from lessons.toolkit.checks.shared.ranks_as_threads import Comm
 
 SAMPLES, BATCH, SEED = 12, 4, 3
 
@@ -154,31 +154,6 @@ def compare_batches(found: list[list[int]], right: list[list[int]], taken: int) 
     raise CheckFailed(f"after {taken} batches, later: {right[-1]}", f"{found[-1]}", advice)
 
 
-class PretendedDist:
-    """A replacement for torch.distributed, with an all_reduce between threads that act as ranks."""
-
-    def __init__(self) -> None:
-        import torch.distributed as dist
-
-        self.own, self.ReduceOp = threading.local(), dist.ReduceOp
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the check knows all_reduce, not {name}")
-
-    def get_rank(self) -> int:
-        return int(self.own.comm.rank)
-
-    def get_world_size(self) -> int:
-        return int(self.own.comm.size)
-
-    def all_reduce(self, tensor: Any, op: Any = None) -> None:
-        import torch
-
-        parts = torch.stack(self.own.comm.exchange("all_reduce", tensor.detach().clone()))
-        known = {self.ReduceOp.MAX: parts.amax, self.ReduceOp.MIN: parts.amin}
-        tensor.copy_(known.get(op, parts.sum)(0))
-
-
 class OfRank(list[int]):
     """A list of signals that differs from rank to rank."""
 
@@ -223,24 +198,13 @@ def answers_of(
     anyone_warned: Callable[..., Any], size: int, who: int | None, signals: ModuleType
 ) -> list[Any]:
     """Return each rank's answer after rank `who` was warned, or no rank if `who` is None."""
-    import torch.distributed as dist
-
-    stand_in = PretendedDist()
+    own = threading.local()
 
     def on_rank(comm: Comm) -> Any:
-        stand_in.own.comm = comm
+        own.comm = comm
         return anyone_warned("cpu")
 
-    names = ("all_reduce", "get_rank", "get_world_size")
-    with contextlib.ExitStack() as stack:
-        for name in names:
-            stack.enter_context(patch.object(dist, name, getattr(stand_in, name)))
-        stack.enter_context(patch.object(signals, "warnings", OfRank(who, stand_in.own)))
-        found = on_ranks(size, on_rank)
-    errors = [each for each in found if isinstance(each, BaseException)]
-    for error in sorted(errors, key=lambda each: isinstance(each, Hangs)):
-        if isinstance(error, Hangs):
-            advice = "Every rank calls all_reduce, whether it was warned or not."
-            raise CheckFailed("all ranks go on", str(error), advice)
-        raise error
-    return found
+    with patch.object(signals, "warnings", OfRank(who, own)):
+        return on_pretended_ranks(
+            size, on_rank, "Every rank calls all_reduce, whether it was warned or not."
+        )

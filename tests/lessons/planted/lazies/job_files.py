@@ -17,13 +17,17 @@ TWO = """
 EXPORT = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
 
 HEARD = "15.5: USR1 to the ranks, two minutes before the time limit"
-AGAIN = "15.5: after 75, or if a signal killed a rank, scontrol requeue; 5 times"
-BACKGROUND = 'launch python -u train.py "$@" &\n'
-REQUEUE = """
-if [ "$status" = 75 ] || [ "$status" -gt 128 ]; then
-    [ "${SLURM_RESTART_COUNT:-0}" -ge 5 ] || scontrol requeue "$SLURM_JOB_ID"
-fi
-"""
+AGAIN = "15.5: if it failed and has a newer checkpoint, scontrol requeue; 5 times"
+BACKGROUND = 'launch python -u train.py --folder "$folder" "$@" &\n'
+FAILED, FURTHER = '[ "$status" != 0 ]', '[ "$(newest)" != "$began" ]'
+SELDOM = '[ "${SLURM_RESTART_COUNT:-0}" -lt 5 ]'
+
+
+def requeue_if(*conditions: str) -> str:
+    return f'\nif {" && ".join(conditions)}; then\n    scontrol requeue "$SLURM_JOB_ID"\nfi\n'
+
+
+REQUEUE = requeue_if(FAILED, FURTHER, SELDOM)
 TRAP = "trap 'pkill -USR1 -P \"$!\"' USR1\n"
 
 JOB_FILES: dict[str, LazyJobs] = {
@@ -65,21 +69,22 @@ JOB_FILES: dict[str, LazyJobs] = {
             "nothing": ("", "requeue"),
             "a command that does nothing": (":", "requeue"),
             "always": ('scontrol requeue "$SLURM_JOB_ID"', "no requeue"),
-            "for ever": (
-                'if [ "$status" = 75 ] || [ "$status" -gt 128 ]; then\n'
-                '    scontrol requeue "$SLURM_JOB_ID"\nfi',
-                "after 5 restarts",
+            "for ever": (requeue_if(FAILED, FURTHER), "after 5 restarts"),
+            "after a warning only": (requeue_if('[ "$status" = 75 ]', FURTHER, SELDOM), "137"),
+            "after a signal only": (
+                requeue_if('[ "$status" -ge 75 ]', FURTHER, SELDOM), "A GPU that fails"
             ),
-            "after a warning only": (
-                '[ "$status" != 75 ] || scontrol requeue "$SLURM_JOB_ID"', "137"
+            "after any error": (requeue_if(FAILED, SELDOM), "at the same step again"),
+            "with any checkpoint": (
+                requeue_if(FAILED, '[ -n "$(newest)" ]', SELDOM), "at the same step again"
             ),
         },
         "job_shell.sbatch 15.6": {
             "nothing": ("", "the job launches"),
             "without a trap": (f"{BACKGROUND}wait $! || status=$?{REQUEUE}", "USR1 ended it"),
             "in the foreground": (
-                'trap \'pkill -USR1 -P "$$"\' USR1\nlaunch python -u train.py "$@" || status=$?'
-                + REQUEUE,
+                "trap 'pkill -USR1 -P \"$$\"' USR1\n"
+                + BACKGROUND.replace("&\n", "|| status=$?") + REQUEUE,
                 "they do not",
             ),
             "not waited for": (f"{BACKGROUND}{TRAP}{REQUEUE}", "ended before them"),

@@ -5,6 +5,7 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 OTHER = {"same": "bit for bit"}
 TWICE = {"once": "not read exactly once"}
 FILES = {"files": "was not whole"}
+CHOSEN = {"files": "other checkpoints than rank 0"}
 AGREE = {"lost": "ranks disagreed"}
 COPIES = {"background": "values in the copy"}
 BACK = "parts of the training that did not come back"
@@ -98,8 +99,12 @@ TABLE: LazyTable = {
             "torch.save(state, f'{path}.new')\nos.replace(f'{path}.new', path)", FILES, base="whole"
         ),
     },
-    "atomic.py 15.3: return torch.load(path), or print why it cannot be read": {
-        "no try": Lazy("return torch.load(path)", FILES, base="whole"),
+    "atomic.py 15.3: rank 0 calls newest, broadcasts the step; the others load it": {
+        "each rank alone": Lazy("return newest(folder)", CHOSEN, base="whole"),
+        "nothing": Lazy("return None", {"lost": "steps lost / steps"}, base="survived"),
+    },
+    "atomic.py 15.3: return what torch.load reads, or print why it cannot": {
+        "no try": Lazy("return torch.load(path, map_location='cpu')", FILES, base="whole"),
         "from the beginning": Lazy(
             "return None", {"lost": "steps lost / steps", "same": BACK}, base="survived"
         ),

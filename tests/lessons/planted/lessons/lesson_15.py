@@ -11,6 +11,7 @@ WHOLE, SURVIVED, ELASTIC = "15_survive_1.out", "15_survive_2.out", "15_elastic_3
 OTHER = {"same": "bit for bit"}
 TWICE = {"once": "not read exactly once"}
 FILES = {"files": "was not whole"}
+CHOSEN = {"files": "other checkpoints than rank 0"}
 SAMPLER = '    training.sampler.load(saved["sampler"])\n'
 PLACE = '        self.epoch, self.position = state["epoch"], state["position"]\n'
 SHUFFLE = '        self.generator.set_state(state["generator"])\n        self.shuffle()\n'
@@ -47,6 +48,13 @@ PLANTED = {  # the run that shows it, file, what is there, what a student wrote;
     "the oldest file": (
         "survived", "atomic.py", "reversed(files_in(folder))", "files_in(folder)",
         {"lost": "worst warning"},
+    ),
+    "onto rank 0's GPU": (
+        "whole", "atomic.py", 'torch.load(path, map_location="cpu")', "torch.load(path)", FILES,
+    ),
+    "the others begin from the newest they see": (
+        "whole", "atomic.py", "newest(folder) if dist.get_rank() == 0 else None",
+        "newest(folder)", CHOSEN,
     ),
     "the ranks' mean of the warnings": (
         "whole", "signals.py", "(flag, dist.ReduceOp.MAX)", "(flag, dist.ReduceOp.MIN)",
