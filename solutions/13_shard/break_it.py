@@ -10,12 +10,12 @@ import time
 
 import torch
 import torch.distributed as dist
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.distributed_c10d import _set_pg_timeout
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.nn.utils import clip_grad_norm_
 
 from lessons.toolkit.probes import sharding
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record
 
 import library
@@ -26,10 +26,8 @@ from ways import Sharing
 FAULTS = ("nothing", "wrap", "optimizer", "norm", "save")
 
 
-def share_out(without, network, lr):
+def share_out(without, mesh, network, lr):
     """Do what ways.share_out does for fsdp, with one line wrong."""
-    device = next(network.parameters()).device
-    mesh = init_device_mesh(device.type, (dist.get_world_size(),))
     before = list(network.parameters())
     if without == "wrap":  # no wrapped blocks: the whole network is one unit
         fully_shard(network, mesh=mesh)
@@ -57,6 +55,12 @@ def local_clip(params, most):
 
 
 def one_run(without, args, text, rank, size, local_rank, device):
+    if without == "save":  # NCCL would raise no error: its watchdog ends the process
+        device = torch.device("cpu")
+        patience = datetime.timedelta(seconds=args.timeout)
+        mesh = DeviceMesh.from_group(dist.new_group(backend="gloo", timeout=patience), "cpu")
+    else:
+        mesh = init_device_mesh(device.type, (size,))
     torch.manual_seed(args.seed)
     network = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
     record = Record(
@@ -73,7 +77,7 @@ def one_run(without, args, text, rank, size, local_rank, device):
         size=size,
         local_rank=local_rank,
     )
-    share = functools.partial(share_out, without)
+    share = functools.partial(share_out, without, mesh)
     error = max(train.gather(sharding.serial_error(share, train.train_step, GPT, device)))
     record.measure("serial_error", error, "")
     shared = share(network, args.lr)
@@ -101,7 +105,6 @@ def one_run(without, args, text, rank, size, local_rank, device):
 
 def save_alone(record, rank, shared, timeout):
     """Ask for all parameters in their full size on rank 0 only. The other ranks sleep."""
-    _set_pg_timeout(datetime.timedelta(seconds=timeout))
     dist.barrier()
     began = time.perf_counter()
     reason = "all parameters are there"
@@ -146,6 +149,8 @@ def main():
     rank, size, local_rank, device = train.start_ranks()
     if "save" in args.without[:-1]:
         parser.error("save comes last: after it, ranks no longer wait for each other")
+    if args.windows < size * args.batch_size:
+        leave(rank, f"--windows {args.windows}: one step reads {size} × {args.batch_size}")
     text = Text()
     for without in args.without:
         one_run(without, args, text, rank, size, local_rank, device)

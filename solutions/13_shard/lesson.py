@@ -52,8 +52,9 @@ import saving
 import state
 import zero
 
+brief = ["--epochs", "1", "--windows", max(48, 8 * ranks)]  # a step needs 8 windows of each rank
 full = ["--layers", "12", "--width", "768", "--windows", "3200"]
-size = {"smoke": ["--windows", "48", "--epochs", "1"], "full": full}[profile]
+size = {"smoke": brief, "full": full}[profile]
 
 # %% [markdown]
 # ## Predict
@@ -116,8 +117,8 @@ check.check_13_2(zero.part_of)
 # Together, they form an allreduce: lesson 06's ring was a reduce-scatter followed by an all-gather.
 # ZeRO updates the parameters in between.
 #
-# **Exercise 13.3.** `Unit.gather` fills `self.whole` with the parts of all ranks, using `dist.all_gather_single`.
-# (Older versions of PyTorch call it `all_gather_into_tensor`.) `Unit.collect` turns the whole gradients into
+# **Exercise 13.3.** `Unit.gather` fills `self.whole` with the parts of all ranks, using
+# `dist.all_gather_into_tensor`. `Unit.collect` turns the whole gradients into
 # `self.part.grad`, this rank's part of their mean, and drops the whole ones. `self.reduce_scatter(flat)` returns
 # this rank's part of the sum.
 #
@@ -261,11 +262,10 @@ plots.staircase(runs, save="my_staircase.png")
 #
 # ## What does Gloo do?
 #
-# Your ring sends only what it must. `--reduce-scatter library` uses PyTorch's `dist.reduce_scatter_single` instead.
+# Your ring sends only what it must. `--reduce-scatter library` uses PyTorch's `dist.reduce_scatter_tensor` instead.
 # (The same job trains `fsdp` with the policy `mixed`, for the next section.)
 
 # %%
-brief = ["--epochs", "1", "--windows", "48"]
 gloo = train("--ways", "zero2", "fsdp", "--reduce-scatter", "library", "--policy", "mixed", *brief)
 mixed = gloo.pop("fsdp")
 for way, run in gloo.items():
@@ -379,7 +379,8 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by its own factor. Only the comparison
 #   with one process shows the error: a parameter differs by 8e-3 instead of 4e-12.
 # - `save` stops after 5 seconds, the timeout here: `Timed out waiting 5000ms for send operation to complete`. Rank
-#   0 waits for parts that nobody sends. Gloo's usual timeout is half an hour.
+#   0 waits for parts that nobody sends. Gloo's usual timeout is half an hour. (This run uses Gloo on CPUs also in
+#   `full`. With NCCL no error reaches the program: a watchdog ends the process, by default after 10 minutes.)
 #
 # ## What fits?
 #

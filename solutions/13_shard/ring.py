@@ -27,7 +27,7 @@ def ring_reduce_scatter(flat):
 def library_reduce_scatter(flat):
     """Return the same, computed by PyTorch with Gloo or NCCL."""
     part = flat.new_empty(len(flat) // dist.get_world_size())
-    dist.reduce_scatter_single(part, flat)
+    dist.reduce_scatter_tensor(part, flat)
     return part
 
 

@@ -15,6 +15,7 @@ import torch.distributed as dist
 from cluster.launchers import launched
 from lessons.toolkit.probes import sharding
 from lessons.toolkit.ranks import enough_gpus
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record
 
 import library
@@ -26,6 +27,7 @@ from ways import WAYS, share_out
 
 # The network's input, characters, has no gradient. A hook at its outputs is what stage 3 needs.
 warnings.filterwarnings("ignore", message="Full backward hook is firing")
+warnings.filterwarnings("ignore", message=".*_single` instead")  # names that came with PyTorch 2.13
 
 
 def start_ranks():
@@ -184,6 +186,8 @@ def main():
     args = parser.parse_args()
 
     rank, size, local_rank, device = start_ranks()
+    if args.windows < size * args.batch_size:
+        leave(rank, f"--windows {args.windows}: one step reads {size} × {args.batch_size}")
     text = Text()
     for way in args.ways:
         train(way, args, text, rank, size, local_rank, device)

@@ -247,7 +247,8 @@ expectations.compare("The step is faster by a factor of", gains, (2, 9), below=s
 plots.step_bars(run, save="my_step.png")
 
 # %% [markdown]
-# **What you should see.** The step is two to nine times as fast, with the same loss to all printed digits. On a busy
+# **What you should see.** (A GPU's bars are its own times, marked by CUDA events: the host runs ahead of it.) The step
+# is two to nine times as fast, with the same loss to all printed digits. On a busy
 # core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 ms after:
 #
 # - The input shrank from 22 ms to 3 ms, because the workers read while the step computes.
@@ -275,7 +276,7 @@ answers.note(own_mfu=f"{own_mfu:.3f}")
 predictions.compare("predict_mfu", measure(run, "mfu"))
 
 # %%
-width, length, tokens = 64, 32, 256  # in "smoke"
+width, length, tokens = {"smoke": (64, 32, 8 * 32), "full": (768, 256, 8 * 256)}[profile]
 points = []
 for name, (rows, inner, columns) in {
     "one text": (length, width, 4 * width),
@@ -308,6 +309,7 @@ plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 # many good updates in a row, it is doubled. (PyTorch: `torch.amp.GradScaler`. bfloat16 does not need it.)
 #
 # **Exercise 14.9.** `LossScaler.step` in `scaling.py` divides, then updates or skips. It returns whether it updated.
+# Ask the device once per step whether all gradients are finite, not once per parameter.
 #
 # ## Compile, once
 #

@@ -18,7 +18,8 @@ class LossScaler:
         ### BEGIN SOLUTION Exercise 14.9: unscale; skip and halve, or step and perhaps double
         for param in params:
             param.grad /= self.scale
-        if not all(torch.isfinite(param.grad).all() for param in params):
+        finite = torch.stack([param.grad.isfinite().all() for param in params]).all()
+        if not finite:  # the host waits for this one number
             self.scale, self.good_steps = self.scale / 2, 0
             return False
         optimizer.step()

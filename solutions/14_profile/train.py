@@ -56,7 +56,7 @@ def some_steps(training, text, starts, args, device):
     """Train with the windows at `starts`. Return loss, seconds, their parts, and who read."""
     way, model, optimizer = training
     texts = Texts(text.train, starts, args.length, args.delay)
-    part = profiling.Parts()
+    part = profiling.Parts(device)
     batches = iter(way.batches(texts, args.batch_size))
     first = next(batches)  # workers take a moment to start, so the clock starts later
     noted = []
@@ -70,7 +70,7 @@ def some_steps(training, text, starts, args, device):
     profiling.synchronise(device)
     seconds = time.perf_counter() - began
     loss = torch.stack([values.cpu() for values in noted])[:, 0].mean().item()
-    return loss, seconds, part.seconds, texts.readers
+    return loss, seconds, part.seconds(), texts.readers
 
 
 def starts_of(epoch, text, args):

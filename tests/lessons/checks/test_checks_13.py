@@ -58,12 +58,12 @@ def test_the_solution_passes(number):
 
 
 def test_the_older_name_of_the_collective_passes():
-    function, student = students("13.3", ("all_gather_single", "all_gather_into_tensor"))
+    function, student = students("13.3", ("all_gather_into_tensor", "all_gather_single"))
     function(student)
 
 
 COLLECT = "unit.when_complete(unit.collect)\n"
-GATHER = "dist.all_gather_single(self.whole, self.part.detach())"
+GATHER = "dist.all_gather_into_tensor(self.whole, self.part.detach())"
 FREE = "    for param in self.params:\n            param.grad = None"
 SENT = "sent, added = (rank - step - 1) % size, (rank - step - 2) % size"
 WRONG = [
@@ -81,7 +81,7 @@ WRONG = [
     ("13.2", "[flat, flat.new_zeros(size * length - len(flat))]",
      "[flat.new_zeros(size * length - len(flat)), flat]", "zeros come after"),
     ("13.2", "    return filled", "    filled", "is there a `return`"),
-    ("13.3", GATHER, "pass", "all_gather_single"),
+    ("13.3", GATHER, "pass", "all_gather_into_tensor"),
     ("13.3", " / self.size\n", "\n", "divide by self.size"),
     ("13.3", "self.reduce_scatter(flat) /", "flat.chunk(self.size)[dist.get_rank()] /",
      "only this rank's gradient"),

@@ -88,6 +88,8 @@ WRONG = [
     ("14.8", "norms.norm()", "norms.sum()", "root of the sum"),
     ("14.8", "return torch.stack([loss, norms.norm()])", "return loss", "torch.stack"),
     ("14.9", "param.grad /= self.scale", "pass", "divide each gradient"),
+    ("14.9", "if not finite:", "if not all(bool(p.grad.isfinite().all()) for p in params):",
+     "one Boolean"),
     ("14.9", "return False", "pass", "do not step. Halve the scale"),
     ("14.9", "self.scale / 2, 0", "self.scale, 0", "alve the scale"),
     ("14.9", "self.scale / 2, 0", "self.scale / 2, self.good_steps", "streak"),

@@ -98,7 +98,7 @@ def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) ->
     unit.free()
     unit.gather()
     if not same(unit.whole, expected):
-        advice = "Call dist.all_gather_single(self.whole, …) with this rank's part."
+        advice = "Call dist.all_gather_into_tensor(self.whole, …) with this rank's part."
         wanted = f"after gather, whole on rank {rank} of {size} is {numbers(expected)}"
         raise CheckFailed(wanted, numbers(unit.whole), advice)
     gradient = torch.arange(7.0, dtype=torch.float64) * (rank + 1)

@@ -12,7 +12,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed
 from lessons.toolkit.checks.shared.ranks_as_threads import Comm, Hangs, on_ranks
 
 PATIENCE = 5.0  # seconds that a rank waits for a message
-KNOWN = "all_reduce, all_gather_single, isend, irecv, batch_isend_irecv and P2POp"
+KNOWN = "all_reduce, all_gather_into_tensor, isend, irecv, batch_isend_irecv and P2POp"
 
 
 class Message:
@@ -49,13 +49,13 @@ class PretendedDist:
         total = sum(parts)
         tensor.data.copy_(total / len(parts) if op == self.ReduceOp.AVG else total)
 
-    def all_gather_single(self, output: Any, tensor: Any) -> None:
+    def all_gather_into_tensor(self, output: Any, tensor: Any) -> None:
         import torch
 
-        parts = self.own.comm.exchange("all_gather_single", tensor.detach().clone())
+        parts = self.own.comm.exchange("all_gather_into_tensor", tensor.detach().clone())
         output.data.copy_(torch.cat(parts))
 
-    all_gather_into_tensor = all_gather_single  # its name in older versions of PyTorch
+    all_gather_single = all_gather_into_tensor  # its name since PyTorch 2.13
 
     def box(self, src: int, dst: int) -> queue.Queue[Any]:
         """Return the messages in transit from one rank to another.

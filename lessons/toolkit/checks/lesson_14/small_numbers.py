@@ -16,6 +16,8 @@ def check_14_9(scaler_class: Function) -> str:
     """
     import torch
 
+    from lessons.toolkit.probes.profiling import Waits
+
     scaler = scaler_class(8.0, 2)
     params = [torch.nn.Parameter(torch.zeros(2)), torch.nn.Parameter(torch.zeros(1))]
     optimizer = torch.optim.SGD(params, lr=1.0)
@@ -23,7 +25,14 @@ def check_14_9(scaler_class: Function) -> str:
     def step(gradient: float, wanted: tuple[float, float, bool], advice: str) -> None:
         before, params[0].grad, params[1].grad = scaler.scale, torch.ones(2), torch.ones(1)
         params[0].grad[1] = gradient
-        updated = scaler.step(optimizer, params)
+        with Waits() as waits:
+            updated = scaler.step(optimizer, params)
+        if waits.count > 1:
+            raise CheckFailed(
+                "a step waits for the device at most once",
+                f"{waits.count} times for {len(params)} parameters",
+                "torch.stack the answers of all parameters, and ask for one Boolean.",
+            )
         found = (round(float(params[0][1].detach()), 6), float(scaler.scale), updated)
         if found != wanted:
             words = "parameter {}, scale {:g}, updated: {}"

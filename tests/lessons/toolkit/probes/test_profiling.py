@@ -39,7 +39,35 @@ def test_parts_are_timed_and_named():
     for _ in range(2):
         with part("input"):
             pass
-    assert len(part.seconds["input"]) == 2
+    assert len(part.seconds()["input"]) == 2
+
+
+def test_a_gpu_takes_the_times_of_its_parts_itself(monkeypatch):
+    """Its queue is a list here, and is worked off after the host has gone through both parts."""
+    queue = []
+
+    class Event:
+        def __init__(self, enable_timing):
+            assert enable_timing
+
+        def record(self):
+            queue.append(self)
+
+        def elapsed_time(self, later):
+            return later.ms - self.ms
+
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    part = profiling.Parts(torch.device("cuda"))
+    for name, ms in (("gradients", 30), ("update", 4)):
+        with part(name):
+            queue.append(ms)
+    clock = 0
+    for each in queue:
+        if isinstance(each, Event):
+            each.ms = clock
+        else:
+            clock += each
+    assert part.seconds() == {"gradients": [0.03], "update": [0.004]}
 
 
 def test_the_error_of_a_function_is_its_worst_or_infinite(capsys):

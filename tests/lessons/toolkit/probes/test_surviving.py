@@ -35,9 +35,15 @@ def test_files_that_are_written_in_place_or_read_without_a_look(solution, tmp_pa
     assert [name for name, right in met.items() if not right] == ["synced", "old file kept"]
     blind = SimpleNamespace(
         write=solution.atomic.write,
-        newest=lambda folder: torch.load(solution.atomic.files_in(folder)[-1]),
+        newest=lambda folder: torch.load(solution.atomic.files_in(folder)[-1], map_location="cpu"),
     )
     assert surviving.files_wrong(blind) == 1
+    onto_its_gpu = SimpleNamespace(
+        write=solution.atomic.write,
+        newest=lambda folder: torch.load(solution.atomic.files_in(folder)[-1]),
+    )
+    met, *_ = surviving.files_met(onto_its_gpu)
+    assert (met["newest"], met["in host memory"]) == (True, False)
 
 
 @pytest.mark.parametrize(
