@@ -234,8 +234,7 @@ expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice,
 # | `zero3` | 6.5 | 9.8 | 1.50 |
 # | `fsdp` | 6.5 | about 10 | 1.99 |
 #
-# (PyTorch 2.13 with Gloo. These bytes do not depend on the processor. NCCL's messages are not counted, so there you
-# see `nan`.) *State* is what PyTorch holds at the end of the backward pass. The column *at most* shows the peak of
+# (PyTorch 2.13 with Gloo. NCCL's messages are not counted, so there you see `nan`.) *State* is what PyTorch holds at the end of the backward pass. The column *at most* shows the peak of
 # all tensors during a step with one text. The operating system counted the received bytes.
 #
 # Stages 1 and 2 send no more than DDP, because an allreduce *is* a reduce-scatter and an all-gather. Stage 3 gathers
@@ -391,8 +390,7 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # | `"zero3"` | as `"zero2"`, plus the largest unit's whole parameters |
 # | `"recompute"` | as `"zero3"`, but the activations are each block's input, and everything in one block, for its batch |
 #
-# Take the first way that fits. The ways are listed in order of cost: `zero1` and `zero2` need more code than `ddp`,
-# `zero3` sends more, and `recompute` computes more. (The table is an estimate. Prefetch needs room for a second
+# Take the first way that fits: `zero3` sends more than those above, and `recompute` computes more. (The table is an estimate. Prefetch needs room for a second
 # whole unit, and no memory can be filled to the last byte.)
 #
 # **Exercise 13.10.** `needs(network, way)` returns the bytes on each device. `network` has `params`, `largest`
@@ -435,7 +433,7 @@ answers.note(**fit)
 # %% [markdown]
 # If none of them fits, use more devices, or cut the network (lesson 11): between layers if the links are slow,
 # or within layers if no device can hold the largest one. Stage 3 needs fast links, because it gathers in every
-# block. (A trained network can also be *pruned*: its smallest weights are left out.)
+# block.
 #
 # ## Questions
 #

@@ -18,8 +18,8 @@
 # While Meta trained Llama 3 on 16,384 GPUs, something failed every three hours: 419 times in 54 days. Your own jobs
 # are smaller, but they have a time limit. In both cases the job dies, and what it did not save is lost.
 #
-# In this lesson, a training run is killed, then warned, then killed again. It resumes each time, and ends with
-# *exactly* the parameters of an uninterrupted run.
+# Here, a training run is killed, then warned, then killed again. It resumes each time, and ends with *exactly* the
+# parameters of an uninterrupted run.
 #
 # The network is lesson 13's GPT. Every rank holds a full copy, and the program adds up the gradients in one
 # allreduce. Allow 100 minutes. On two CPU cores, all jobs on this page take about a minute.
@@ -79,13 +79,11 @@ answers.note(predict_lost=predict_lost, predict_twice=predict_twice, predict_uns
 # ones, save every rank's, and also the states of NumPy, Python and CUDA if the program uses them.
 #
 # **Exercise 15.1.** In `snapshot.py`, `capture(training)` returns all of this in one dictionary, and
-# `restore(training, saved)` puts it back into new objects. `capture` need not copy, because `train.py` writes the
-# dictionary before the next step.
+# `restore(training, saved)` puts it back into new objects. `capture` need not copy.
 #
 # **Exercise 15.2.** `sampler.py` shuffles the samples in each epoch. `state` returns what a new sampler needs to
-# continue in the middle of an epoch, and `load` takes it. A position alone is not enough, because the new sampler
-# needs the same order. Save the generator's state from *before* the shuffle, so that the new sampler can repeat the
-# shuffle.
+# continue in the middle of an epoch, and `load` takes it. A position alone is not enough. Save the generator's state
+# from *before* the shuffle, so that the new sampler can repeat it.
 
 # %% tags=["check"]
 importlib.reload(snapshot)  # so that the cell sees what you just saved
@@ -107,14 +105,14 @@ check.check_15_2(sampler)
 #
 # Disks fail, too. The program therefore keeps the last two checkpoints, and uses the older one if the newest cannot
 # be read. But a file may be damaged, or arrive late on a network file system, for one rank alone. Ranks that begin
-# from different steps train on, with wrong gradients, until they hang at the end. So rank 0 chooses for all.
+# from different steps compute wrong gradients, and hang at the end. So rank 0 chooses for all.
 #
 # **Exercise 15.3.** In `atomic.py`,
 #
 # - `write(state, path)` does the four steps.
-# - In the loop of `newest(folder)`, return what `torch.load(path, map_location="cpu")` reads. (Otherwise PyTorch puts
-#   tensors back where they were: every rank would load them onto rank 0's GPU.) If that raises an exception, print
-#   one sentence with the file's name, and let the loop go on.
+# - In the loop of `newest(folder)`, return what `torch.load(path, map_location="cpu")` reads. (Otherwise every rank
+#   loads the tensors onto rank 0's GPU.) If that raises an exception, print one sentence with the file's name, and
+#   let the loop go on.
 # - `agreed(folder)` runs on all ranks. Rank 0 calls `newest`, and sends its step, or `None`, to all:
 #   `dist.broadcast_object_list([step])` replaces the list's content on the others. They load the file of this step.
 
@@ -137,8 +135,7 @@ check.check_15_3(atomic)
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
 # Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks check with each other after
-# each step. That costs an allreduce and, on a GPU, a wait for it; `loss.item()` is another. With short steps, check
-# every hundredth step: the warning comes two minutes early.
+# each step. That costs an allreduce, and a GPU waits for it. With short steps, check every hundredth step.
 #
 # **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
 # ranks. The list `warnings` contains the signals that this process has received.
@@ -159,7 +156,7 @@ check.check_15_4(signals)
 # - `--open-mode=append` keeps the output of the earlier lives. Otherwise each life overwrites it.
 #
 # `train.py` looks for the newest checkpoint in `checkpoints/` and the number of its job. If there is one, it
-# continues there. If not, it begins at step 0. So the same command works in every life.
+# continues there. If not, it begins at step 0.
 #
 # If your site forbids requeueing, submit a chain of jobs with one folder. Each begins when the one before it has
 # ended, however it ended:
@@ -168,9 +165,8 @@ check.check_15_4(signals)
 #     first=$(sbatch --parsable job.sbatch)
 #     sbatch --dependency=afterany:$first job.sbatch
 #
-# Which deaths deserve another life? The exit code does not tell. A faulty GPU, the most frequent cause in Meta's
-# list, usually ends a program with 1, like a bug. A job without memory is killed by a signal, like a job on a broken
-# node. Progress tells: a bug stops every life at the same step.
+# Which deaths deserve another life? The exit code does not tell: a faulty GPU, the most frequent cause in Meta's
+# list, usually ends a program with 1, as a bug does. Progress tells: a bug stops every life at the same step.
 #
 # **Exercise 15.5.** In `job.sbatch`, request USR1 for the ranks, 120 seconds before the limit. After the launch, call
 # `scontrol requeue "$SLURM_JOB_ID"` if `status` is not 0 and there is a newer checkpoint than the one that this life
@@ -202,8 +198,8 @@ check.check_15_6("job_shell.sbatch")
 # $$\frac{\mathrm{write\_s}}{w} + \frac{w}{2M}, \qquad \text{smallest at} \quad
 # w = \sqrt{2 \cdot \mathrm{write\_s} \cdot M}.$$
 #
-# Young found this in 1974, and Daly refined it in 2006. $M$ is the MTBF of the *job*. A job on $n$ nodes dies with any
-# of them, so its MTBF is that of one node, divided by $n$.
+# (Young, 1974; Daly, 2006.) $M$ is the MTBF of the *job*. A job on $n$ nodes dies with any of them, so its MTBF is that
+# of one node, divided by $n$.
 #
 # **Exercise 15.7.** `best_interval(write_s, node_mtbf_s, nodes)` in `interval.py` returns $w$ in seconds.
 
@@ -220,8 +216,7 @@ check.check_15_7(interval.best_interval)
 # returns the same tensor.
 #
 # `background.py` waits for the last write before it starts another. Two threads could finish in the wrong order, and
-# each copy needs memory. An error in a thread, such as a full disk, is not seen by the others: `result()` raises it
-# again where the program waits. Otherwise the job would say that everything is saved.
+# each copy needs memory. If a thread fails, perhaps because the disk is full, `result()` raises its error here.
 #
 # **Exercise 15.8.** `copied(value)` returns the same structure of dictionaries, lists and tuples, with a copy of each
 # tensor in the CPU's memory, without gradients (`.detach()`). A function that calls itself is the shortest way.
@@ -235,14 +230,13 @@ check.check_15_8(background.copied)
 #
 # After a failure there may be fewer nodes. Then each rank has to do more to keep the global batch (and so the
 # training) the same. If its part no longer fits into memory, the rank splits it into pieces, and adds up their
-# gradients before the update (*gradient accumulation*).
+# gradients (*gradient accumulation*).
 #
 # A piece's loss is a mean over the piece. Weight it by `len(piece) / len(batch)`. Then the sum over all pieces and
 # ranks is the mean over the whole batch, for any number of ranks.
 #
 # **Exercise 15.9.** `add_gradients` in `pieces.py` takes this rank's part of the batch, `batch[rank::size]`, splits it
-# into pieces of at most `most` samples, and calls `backward` for each weighted loss. It returns the sum of these
-# losses, detached.
+# into pieces of at most `most` samples, calls `backward` for each weighted loss, and returns their sum, detached.
 
 # %% tags=["check"]
 importlib.reload(pieces)
@@ -299,8 +293,8 @@ plots.lives(survived, beside=whole, save="my_lives.png")
 #
 #     cluster submit --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5
 #
-# On a Slurm site, a requeued job waits for about two minutes before it starts. `scancel` does not requeue: it ends the
-# job permanently. `scancel --signal=USR1 JOB` only sends the signal.
+# On a Slurm site, a requeued job waits for about two minutes. `scancel` ends the job permanently.
+# `scancel --signal=USR1 JOB` only sends the signal.
 #
 # ## Your interval
 #
@@ -316,7 +310,7 @@ print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 # ## Elastic training
 #
 # Requeueing needs a new allocation. `torchrun` can also continue with the remaining nodes: `--nnodes=1:2` asks for
-# one or two. Its *agents* (one per node) meet at an address, the *rendezvous*, here with the backend `c10d`.
+# one or two. Its *agents* (one per node) meet at an address, the *rendezvous*.
 #
 # When a node dies, no agent notices. The surviving *ranks* do: with Gloo, their connection breaks in the next
 # allreduce, and they raise an error. With NCCL they wait, until its watchdog ends them after the `timeout` of
