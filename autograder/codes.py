@@ -119,7 +119,6 @@ ADVISE_INSTRUCTOR = frozenset(
         FindingCode.LESSON_OVERRIDDEN,
         FindingCode.FILE_UNREADABLE,
         FindingCode.ARCHIVE_CLOSED,
-        FindingCode.CHANGED_OUTSIDE_GAPS,
         FindingCode.GAPS_UNFILLED,
         FindingCode.RERUN_OTHER_DATA,
         FindingCode.RERUN_FAR_SLOWER,

@@ -156,8 +156,6 @@ class FindingCode(StrEnum):
     ACCOUNT_NAME = auto(), INFORMATION, "The job belongs to another account", True
     # The program, and what it does when it is run again.
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
-    CHANGED_OUTSIDE_GAPS = (auto(), LOOK,
-        "Lines that measure, record or read data were changed outside the gaps", True)
     GAPS_UNFILLED = (auto(), LOOK,
         "A program that ran has unfilled gaps, but hardly any point is lost", True)
     RERUN_UNFINISHED = auto(), LOOK, "The submitted program did not finish in the rerun"

@@ -89,7 +89,7 @@ def with_programs(
     """
     ran = files_that_ran(runs, programs)
     texts = [*compared(ran, programs, released, solved), *earlier_versions(ran)]
-    findings = [*other_programs(ran), *changed_what_counts(texts)]
+    findings = list(other_programs(ran))
     if points >= MOST_POINTS:
         findings += unfilled_gaps(ran, texts)
     tier, reason = seen.tier, seen.reason
@@ -282,21 +282,3 @@ def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[
         found = counted(len(open_gaps), "unfilled gap")
         advice = "instructor: ask how the outputs were made"
         yield finding(Code.GAPS_UNFILLED, expected, found, open_gaps, advice)
-
-
-def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
-    """Yield one finding that lists the notable lines of all programs.
-
-    Only the instructor sees it.
-    """
-    looks = [text for text in texts if text.look]
-    if not looks:
-        return
-    lines = [(text.file, line) for text in looks for line in text.lines if line.telling]
-    quoted = [f"{file}:{line.number} {line.text.strip()}" for file, line in lines[:3]]
-    more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
-    found = shortened("; ".join(quoted), 300) + more if quoted else looks[0].said
-    expected = "the lesson's programs as released, with their gaps filled"
-    where = [line.place(file) for file, line in lines]
-    advice = "instructor: read them in the folder programs/ beside the class page"
-    yield finding(Code.CHANGED_OUTSIDE_GAPS, expected, found, where, advice)

@@ -1,7 +1,6 @@
 """Find the lines of a program that a person should see first, by their contents.
 
-All changes outside the gaps are shown, but only these lines cause a finding. A line that is not
-listed is not necessarily harmless, and a listed one is not necessarily wrong.
+The programs page marks these lines. A marked line is not necessarily wrong, so none is a finding.
 """
 
 import re
@@ -47,7 +46,7 @@ UNUSUAL = {
     "threads of a library": r"\bset_num(_interop)?_threads\b|_op_parallelism|\w+_NUM_THREADS",
     "environment": r"\b(environ|getenv|putenv|sitecustomize|PYTHON\w+|LD_\w+)\b|\bsys\.argv\b",
 }
-TAMPERING = frozenset({"clock replaced", "frame", "global hook", "affinity"})  # a finding, too
+TAMPERING = frozenset({"clock replaced", "frame", "global hook", "affinity"})
 KINDS = {kind: re.compile(pattern) for kind, pattern in UNUSUAL.items()}
 # Messages, options and explanations, which measure nothing.
 SPEAKS = re.compile(r"\s*(print\(|parser\.|\"\"\"|help=|[\w.]*add_argument\()")

@@ -10,7 +10,6 @@ from autograder.codes import FindingCode
 from tests.autograder.evidence.handed_in_programs import TORCH, TRAIN, ran, solved, student
 from tests.autograder.make_record import hand_in
 
-CHANGED = FindingCode.CHANGED_OUTSIDE_GAPS.heading
 LAZY = TORCH.replace("test_accuracy=accuracy,", "test_accuracy=0.99,  # <script>hit()</script>")
 HOSTILE = '    print("<img src=x onerror=hit()>", "\u202egnp")\n'
 
@@ -20,10 +19,7 @@ def test_the_instructor_sees_each_line_and_the_student_none(tmp_path, graded):
     student(tmp_path / "class/ada", torch=ran(train_torch=text), train=TRAIN, train_torch=text)
     found, out = graded()
     assert found["score"] == 10.0
-    [finding] = found["findings"]
-    assert finding["code"] == FindingCode.CHANGED_OUTSIDE_GAPS
-    assert (finding["private"], finding["look"]) == (True, True)
-    assert re.search(r"train_torch.py:\d+ test_accuracy=0.99", finding["found"])
+    assert (found["findings"], found["look"]) == ([], [])
     lines = {(line["kind"], line["text"].strip(), line["telling"]) for line in program_lines(found)}
     assert ("-", "test_accuracy=accuracy,", True) in lines
     assert ("+", HOSTILE.strip().replace("\u202e", "\\u202e"), False) in lines
@@ -37,7 +33,6 @@ def test_the_instructor_sees_each_line_and_the_student_none(tmp_path, graded):
     assert 'href="programs/ada.html"' in (out / "index.html").read_text()
     for mine in (out / "students/ada.html").read_text(), *page_of_gradescope(tmp_path):
         assert "0.99,  #" not in mine
-        assert CHANGED not in mine
 
 
 def program_lines(found):
