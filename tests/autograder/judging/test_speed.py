@@ -53,6 +53,7 @@ CASES = {
     "the mean of other numbers than the gradients": (
         rounds_of(0.93, error=0.9), {}, 0, FAILED, "error of the parameter update",
     ),
+    "a batch that hides the exchange": (RIGHT, {"batch": 192}, 0, FAILED, "batch size"),
     "a rate of 0": (rounds_of(0.93, error=1.0, moved=0.0), {}, 0, FAILED, "smallest change"),
     "nothing moved": (rounds_of(0.93, moved=0.0), {}, 0, FAILED, "smallest change"),
     "rounds copied": ((*RIGHT, RIGHT[1] | {"round": 13}), {}, 0, NOT_MEASURED, "rounds 1 and 13"),
