@@ -69,6 +69,7 @@ class FindingCode(StrEnum):
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts"
     TERMINAL_COPY = ("copy from a terminal", LOOK,
         "This is a copy from a terminal, not the file that the job wrote")
+    OUTPUT_CUT = auto(), LOOK, "The last line of an output is cut off"
     FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
     ARCHIVE_KIND = auto(), LOOK, "{name}: this kind of archive is not read; .zip and .tar.gz are"
     ARCHIVE_CLOSED = auto(), LOOK, "{name}: archives are not opened here"
@@ -139,7 +140,6 @@ class FindingCode(StrEnum):
     SAME_PARAMETERS = (auto(), CONTRADICTS,
         "Two runs end with the same parameters but different accuracies")
     # The scheduler's accounting.
-    NO_JOB_NAMED = auto(), DOUBT, "The run names no job"
     JOB_NOT_ACCOUNTED = auto(), DOUBT, "This job is not in the scheduler's accounting"
     HOSTS_NOT_OF_JOB = auto(), CONTRADICTS, "Ranks ran on hosts that were not part of the job"
     MORE_NODES_THAN_JOB = auto(), CONTRADICTS, "Ranks ran on more nodes than the job had"

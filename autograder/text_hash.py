@@ -7,8 +7,13 @@ DIGITS = 16
 
 
 def text_hash(data: bytes) -> str:
-    """Return the hash of a text's lines. Line endings make no difference."""
-    return blake2b(b"\n".join(data.splitlines())).hexdigest()[:DIGITS]
+    """Return the hash of a program's lines.
+
+    Line endings, trailing spaces, blank lines and lines with only a comment make no difference.
+    """
+    lines = (line.rstrip() for line in data.splitlines())
+    kept = (line for line in lines if line and not line.lstrip().startswith(b"#"))
+    return blake2b(b"\n".join(kept)).hexdigest()[:DIGITS]
 
 
 def folder_hash(folder: Path) -> str:

@@ -22,6 +22,7 @@ class ClassSettings:
     solved: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # the solution's gaps
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
+    accounting_required: bool = False  # whether a run outside these jobs is something to look at
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
     names: dict[str, str] = field(default_factory=dict)  # full names from the roster
     policy: Policy = field(default_factory=Policy)

@@ -15,7 +15,7 @@ from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.files import read_files
-from autograder.reading.lesson_runs import badly_submitted, not_read, recorded_lesson
+from autograder.reading.lesson_runs import badly_submitted, cut_off, not_read, recorded_lesson
 from autograder.records import Run, Where
 from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
@@ -95,7 +95,7 @@ def mark_files(
     if not files.has_work:
         return nothing_found(students[0], files, settings)
     runs = read_files(files.outputs, own_readers(settings.rubrics.get(files.lesson or "")))
-    files.findings += [*not_read(runs), *badly_submitted(runs)]
+    files.findings += [*not_read(runs), *badly_submitted(runs), *cut_off(runs)]
     lesson = files.lesson or recorded_lesson(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
@@ -109,6 +109,7 @@ def mark_files(
         settings.jobs,
         [settings.logins.get(student) for student in students],
         runs_again(hand_in, named, reruns),
+        settings.accounting_required,
     )
     seen = examine.examine(runs, counted, sources)
     seen, texts = programs.with_programs(
@@ -134,9 +135,13 @@ def mark_files(
         runs=summaries(hand_in, runs, counted),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
-        programs_missing=not files.programs if any(run.program for run in counted) else None,
+        programs_missing=without_programs(files) if any(r.program for r in counted) else None,
     )
     return with_reasons(grade, (*findings, *judged.findings, *seen.findings))
+
+
+def without_programs(files: LessonFiles) -> bool:
+    return not any(name.lower().endswith(".py") for name in files.programs.values())
 
 
 def places_of(checks: Sequence[Check]) -> Iterator[Where]:

@@ -41,6 +41,7 @@ def load(options: ClassOptions) -> LoadedClass:
         references=known.references,
         curves=known.curves,
         jobs=read_accounting(options.accounting) if options.accounting else None,
+        accounting_required=options.accounting_is is not None,
         policy=read_policy(loaded, options.late, files, who_is(people, {})),
         reruns=read_reruns(options.reruns),
         logins={p.student: p.login for p in people.values() if p.login},

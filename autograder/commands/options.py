@@ -43,6 +43,7 @@ class ClassOptions:
     extensions: Path | None = None
     overrides: Path | None = None
     accounting: Path | None = None
+    accounting_is: str | None = None
     calibration: Path | None = None
     reruns: Path | None = None
     canvas: Path | None = None

@@ -59,6 +59,7 @@ class Sources:
     # Accounts that may own their jobs; None: an unknown account.
     logins: Collection[str | None] = ()
     reruns: Mapping[str, Again] = field(default_factory=dict)  # by the id of the launch
+    required: bool = False  # whether a run outside these jobs is something to look at
 
 
 NO_SOURCES = Sources()
@@ -84,7 +85,7 @@ def examine(
     copied = copies.within(completed)
     on_jobs: Mapping[int, list[Finding]] = {}
     if sources.jobs is not None:
-        on_jobs = accounting.compare(runs, sources.jobs, sources.logins)
+        on_jobs = accounting.compare(runs, sources.jobs, sources.logins, sources.required)
     for run in completed:
         counts = run.id in counted_ids
         about = on_itself(run)

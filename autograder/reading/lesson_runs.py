@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from autograder.codes import FindingCode, ProblemCode
+from autograder.codes import FindingCode, Outcome, ProblemCode
 from autograder.records import Problem, Run
 from autograder.submissions.doubts import MOST
 from autograder.submissions.regular_files import unreadable
@@ -37,6 +37,22 @@ def badly_submitted(runs: Sequence[Run]) -> list[Finding]:
         for code, (finding, expected, advice) in BADLY_SUBMITTED.items()
         for p in problems_of(runs, code)
     ]
+
+
+def cut_off(runs: Sequence[Run]) -> list[Finding]:
+    """Return a finding for each unfinished run whose record ends within a line."""
+    findings = []
+    for run in runs:
+        problem = max(run.problems, key=lambda one: one.where.line, default=None)
+        last = max((epoch.where.line for epoch in run.epochs if epoch.where), default=0)
+        torn = problem and problem.code == ProblemCode.BAD_LINE and problem.where.line > last
+        if problem and torn and run.outcome == Outcome.INCOMPLETE:
+            code, found = FindingCode.OUTPUT_CUT, f"{problem.where.file}: {problem.reason}"
+            advice = "copy the file again from where the job wrote it, and submit it again"
+            findings.append(
+                make_finding("collect", code, "whole lines", found, [problem.where], advice)
+            )
+    return findings
 
 
 def problems_of(runs: Sequence[Run], code: ProblemCode) -> list[Problem]:

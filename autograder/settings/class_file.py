@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -107,6 +107,7 @@ class ClassFields(BaseModel):
     extensions: File | None = None
     overrides: File | None = None
     accounting: File | None = None
+    accounting_is: Literal["required"] | None = None
     calibration: File | None = None
     reruns: Folder | None = None
     canvas: File | None = None

@@ -118,8 +118,6 @@ FORGERIES = (
     Forgery("another student's run, later, under another seed, seconds jittered", NUMPY,
         second_student(all_of(JITTERED, other_job, lambda ls: put(ls, "header", seed=2),
             lambda ls: forge.later(ls, 5000))), Code.SHARED_LOSSES),
-    Forgery("a job that FAILED", NUMPY, lambda c: c.states.update(numpy="FAILED"), "",
-        Code.JOB_ENDED_BADLY),
     Forgery("a job that ended by TIMEOUT", NUMPY, lambda c: c.states.update(numpy="TIMEOUT"), "",
         Code.JOB_ENDED_BADLY),
     Forgery("a job of another account", NUMPY, lambda c: c.users.update(numpy="eve"), "",

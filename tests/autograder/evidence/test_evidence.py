@@ -1,12 +1,15 @@
 """Edited, shortened and impossible outputs, and what the grader finds in each."""
 
+import json
+
 import pytest
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
 from autograder.evidence.accounting_dump import read_accounting
 from autograder.reading.files import read_bytes
-from tests.autograder.make_record import make_record
+from tests.autograder.class_yaml import setting
+from tests.autograder.make_record import hand_in, make_record
 
 TWO = {"size": 2, "source": "keras-horovod"}
 
@@ -102,8 +105,9 @@ INSIDE = {"start": "1772445590", "end": "1772445700"}  # around 2026-03-02T10:00
     ("lines", "times", "tier", "code"),
     [
         (make_record(), INSIDE, "confirmed", None),
-        (make_record(job_id="99"), INSIDE, "self-consistent", Code.JOB_NOT_ACCOUNTED),
-        (make_record(job_id=None), INSIDE, "self-consistent", Code.NO_JOB_NAMED),
+        (make_record(job_id="99"), INSIDE, "self-consistent", None),
+        (make_record(job_id=None), INSIDE, "self-consistent", None),
+        (make_record(site="laptop"), INSIDE, "self-consistent", None),
         (
             make_record(),
             {"start": "1772400000", "end": "1772400100"},
@@ -126,6 +130,18 @@ def test_the_schedulers_word(tmp_path, lines, times, tier, code):
     found = seen(lines, read_accounting(dump), "ada")
     assert found.tier == tier, codes(found)
     assert code in codes(found) if code else not found.findings
+
+
+@pytest.mark.parametrize("where", [{"job_id": "99"}, {"job_id": None}, {"site": "laptop"}])
+def test_a_run_outside_the_accounting_is_a_doubt_only_where_it_is_required(tmp_path, grade, where):
+    (tmp_path / "sacct.txt").write_text(SACCT.format(**INSIDE))
+    hand_in(tmp_path / "class/ada/02", keras=make_record(**where))
+    words = setting("accounting", tmp_path / "sacct.txt")
+    for more, looked in (((), False), (setting("accounting_is", "required"), True)):
+        out = grade(tmp_path / "class", *words, *more).folder
+        [found] = json.loads((out / "records/ada.json").read_text())["grades"]
+        reasons = [one["code"] for one in found["look"]]
+        assert (Code.JOB_NOT_ACCOUNTED in reasons) == looked
 
 
 def test_hosts_and_owner_are_compared(tmp_path):

@@ -40,6 +40,9 @@ SAME = {
     "line ends of another system": lambda folder: (folder / "02/train.py").write_bytes(
         TRAIN.replace("\n", "\r\n").encode()
     ),
+    "a comment and a blank line after the run": lambda folder: (folder / "02/train.py").write_text(
+        TRAIN.replace("\n", "  \n\n# why\n", 1) + "\n\n# a comment\n"
+    ),
     "under another name": lambda folder: (folder / "02/train.py").rename(folder / "02/mine.py"),
     "an old copy beside it": lambda folder: (folder / "02/train_old.py").write_text(TRAIN + "x\n"),
     "an older one deeper": lambda folder: [
@@ -59,7 +62,7 @@ def test_it_is_found_wherever_it_lies(tmp_path, graded, how):
 
 
 def test_another_text_than_ran_is_said_to_the_student_and_costs_nothing(tmp_path, graded):
-    later = TRAIN + "# a comment, after the run\n"
+    later = TRAIN + "changed = True  # after the run\n"
     student(tmp_path / "class/ada", train=later, train_torch=TORCH)
     found, out = graded()
     assert found["score"] == 10.0
@@ -83,8 +86,8 @@ def test_a_module_beside_it_is_part_of_the_program(tmp_path, graded):
 
 def test_mended_between_two_runs_is_honest_and_told_to_the_instructor(tmp_path, graded):
     """A job ran with the first gap filled, and another after the second gap was filled, too."""
-    torch = ran(train=TRAIN + "# the second gap\n")
-    student(tmp_path / "class/ada", torch=torch, train=TRAIN + "# the second gap\n")
+    torch = ran(train=TRAIN + "second = 1\n")
+    student(tmp_path / "class/ada", torch=torch, train=TRAIN + "second = 1\n")
     found, out = graded()
     assert found["findings"] == []
     [said] = [program["said"] for program in found["programs"] if not program["gaps"]]
