@@ -44,7 +44,7 @@ def data() -> dict[str, Any]:
 def signs() -> tuple[tuple[template.Template, Kind, str], ...]:
     """Return the templates of lines that show an end, each with its kind and reason."""
     return tuple(
-        (template.load_sign(source), group["kind"], group["reason"])
+        (template.load(source, is_sign=True), group["kind"], group["reason"])
         for group in data()["signs"]
         for source, _ in group["lines"]
     )

@@ -1,6 +1,7 @@
 """Read the lines outside records: what formats describe, and how programs and jobs ended."""
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 
 from autograder.reading import ends, lines
 from autograder.reading.lanes import add_line
@@ -38,18 +39,45 @@ def read_part(file: ScannedFile, data: bytes, first: int, readers: Sequence[Read
     """Read whole lines. `first` is the number of the first one."""
     here = [reader for reader in readers if any(tag.encode() in data for tag in reader.tags)]
     signs = [tag for tag in ends.tags() if tag.encode() in data]
-    if not (here or signs or file.open_traceback):
-        return
-    before = b""
-    for number, raw in enumerate(data.split(b"\n"), first):
+    tags = {tag.encode() for tag in (*signs, *(tag for reader in here for tag in reader.tags))}
+    for number, at, raw in lines_with(file, data, first, tags):
         label, text = lines.shown(raw)
         if len(text) > WIDEST:
             text = text[-WIDEST:] if b"\r" in raw else text[:WIDEST]
         if not (file.open_traceback and is_in_traceback(file, text, number)):
             read_formats(file, here, label, number, text)
             if any(tag in text for tag in signs):
+                before = data[data.rfind(b"\n", 0, max(at - 1, 0)) + 1 : at]
                 read_end(file, text, number, before)
-        before = raw
+
+
+def lines_with(
+    file: ScannedFile, data: bytes, number: int, tags: Iterable[bytes]
+) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the lines that have a tag or are in a traceback, each with its number and place."""
+    starts = deque(
+        sorted({data.rfind(b"\n", 0, at) + 1 for tag in tags for at in places(data, tag)})
+    )
+    at = 0
+    while at < len(data):
+        if not file.open_traceback:
+            while starts and starts[0] < at:
+                starts.popleft()
+            if not starts:
+                return
+            number, at = number + data.count(b"\n", at, starts[0]), starts[0]
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        yield number, at, data[at:end]
+        number, at = number + 1, end + 1
+
+
+def places(data: bytes, tag: bytes) -> Iterator[int]:
+    """Yield the place of a tag in each line that has it."""
+    at = data.find(tag)
+    while at >= 0:
+        yield at
+        at = data.find(tag, data.find(b"\n", at) + 1 or len(data))
 
 
 def read_formats(

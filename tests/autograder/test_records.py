@@ -30,12 +30,18 @@ def test_a_fact_that_is_there(facts, name, value):
     assert facts[name] == facts.get(name) == facts.get(name, "another") == value
 
 
-@pytest.mark.parametrize("name", ["nothing", "lesson_plan", "reason"])
-@pytest.mark.parametrize("facts", FACTS)
+@pytest.mark.parametrize(
+    ("facts", "name"), [(FACTS[0], "nothing"), (FACTS[1], "reason"), (FACTS[2], "nothing")]
+)
 def test_a_fact_that_is_missing(facts, name):
     assert name not in facts
     assert facts[name] is None
     assert facts.get(name, "another") == "another"
+
+
+def test_a_misspelt_fact_of_the_end_is_an_error():
+    with pytest.raises(KeyError, match="param_spread"):
+        FACTS[1]["param_spred"]
 
 
 def test_the_schema_and_the_page_have_each_fact_that_the_grader_reads():

@@ -19,7 +19,7 @@ HEADER = re.compile(r"(?:^|\s)Epoch (\d{1,6})/(\d{1,6})\s*$")
 RESULT = re.compile(
     r"(?:(?:^|[^\d/])(?P<at>\d{1,12})/(?P<of>\d{1,12}) (?:\[[=>.]{1,60}\] |[━╺╸-]{3,60} )?)?"
     r"(?P<dash>- ?)?(?<![\d.])(?P<seconds>\d{1,7})s "
-    r"(?:(?:- )?(?P<per>\d{1,9})(?P<unit>s|ms|us|µs)/(?P<what>step|sample|epoch) )?"
+    r"(?:(?:- )?\d{1,9}(?:s|ms|us|µs)/(?P<what>step|sample|epoch) )?"
     r"- (?P<metrics>[A-Za-z_].*)"
 )
 METRIC = re.compile(rf"([A-Za-z_][\w/.-]{{0,80}}): ({VALUE})(?=\s|$)")
@@ -47,24 +47,11 @@ def read(line: str) -> LineFacts | None:
 
 
 def seconds(result: re.Match[str]) -> Number | None:
-    """Return an epoch's seconds, from the time per sample if it was printed.
-
-    A time calculated from the time per sample is more precise than whole seconds. The time per step
-    does not include everything.
-    """
-    whole = printed(result["seconds"])
+    """Return an epoch's seconds. The time per step does not include everything."""
     short = WHOLE.search(result["metrics"])
     if short:
         return printed(short["per"], seconds_in(short["unit"]))
-    if whole is None or result["what"] != "sample" or not result["of"]:
-        return whole
-    each = printed(result["per"], seconds_in(result["unit"]))
-    if each is None:
-        return whole
-    count = int(result["of"])
-    finer = Number(each.value * count, each.half_width * count)
-    apart = abs(finer.value - whole.value)
-    return finer if finer.half_width < 0.5 and apart <= 0.5 + finer.half_width else whole
+    return printed(result["seconds"])
 
 
 def metric(name: str) -> EpochNumber | None:

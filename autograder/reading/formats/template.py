@@ -99,39 +99,20 @@ def load_reader(name: str, sources: Iterable[str], begin: str = ANYWHERE) -> Rea
     return Reader(name, tuple(dict.fromkeys(template.tag for template in templates)), read)
 
 
-def load(source: str, begin: str = ANYWHERE) -> Template:
-    """Compile a template. Raise BadTemplateError if the template cannot be used."""
+def load(source: str, begin: str = ANYWHERE, is_sign: bool = False) -> Template:
+    """Compile a template, or a sign of a job's end. Raise BadTemplateError if it cannot be used."""
     texts, fields, marks, units = parts_of(source)
-    check_fields(texts, fields, marks, source)
+    if not is_sign:
+        check_fields(texts, fields, marks, source)
     for field, after in zip(fields, texts[1:], strict=True):
         unit = UNIT.match(after)
         known = {"%"} if field in ACCURACIES else {*UNITS, *SECONDS} if field in TIMES else ()
         if unit and unit[1] in known:
             units[field] = unit[1]
-    return compiled(texts, fields, units, marks, source, begin)
-
-
-def load_sign(source: str) -> Template:
-    """Compile a template of a line that shows how a job ended (ends.yaml)."""
-    texts, fields, marks, units = parts_of(source)
-    return compiled(texts, fields, units, marks, source)
-
-
-def compiled(
-    texts: list[str],
-    fields: list[str],
-    units: dict[str, str],
-    marks: set[str],
-    source: str,
-    begin: str = ANYWHERE,
-) -> Template:
     tag = max((word for text in texts for word in text.split()), key=len, default="")
     if len(tag) < SHORTEST_TAG:
-        refuse(
-            source,
-            f"it needs a word of {SHORTEST_TAG} or more characters outside of the braces, so that "
-            "its lines can be found",
-        )
+        words = f"a word of {SHORTEST_TAG} or more characters outside of the braces"
+        refuse(source, f"it needs {words}, so that its lines can be found")
     end = r"\s*$" if "end" in marks else ""
     return Template(tag, re.compile(pattern_of(texts, fields, units, begin) + end), units, marks)
 

@@ -192,7 +192,7 @@ def test_outcome(text, outcome):
     [(s, group["kind"], line) for group in ends.data()["signs"] for s, line in group["lines"]],
 )
 def test_each_sign_of_an_end_has_its_example(source, kind, line):
-    assert template.load_sign(source).match(line)
+    assert template.load(source, is_sign=True).match(line)
     end = ends.read(line, Where("job.out", 1))
     assert end is not None
     assert end.kind == kind
