@@ -5,6 +5,7 @@ SET_UP = $(PYTHON) -m cluster.environment
 # one file run one after the other (tests/conftest.py).
 PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder -rs
 ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
+NIGHTLY ?= nightly
 
 .DEFAULT_GOAL := help
 .PHONY: demo speed-job example pictures lab test test-all test-rest test-nightly lint planted lessons book bench box-up box-down \
@@ -77,7 +78,7 @@ test-rest:
 
 test-nightly:     ## more ranks, sizes and versions than test-all tries
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --numprocesses 3 -m nightly
+	@$(PYTEST) --numprocesses 3 -m "$(NIGHTLY)"
 
 lint: tools       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .
@@ -104,10 +105,10 @@ bench:            ## measure what we claim about speed
 endif
 
 box-up:           ## start a real Slurm on this machine (root)
-	@bash cluster/box/box up
+	@cluster/box/box up
 
 box-down:         ## stop it
-	@bash cluster/box/box down
+	@cluster/box/box down
 
 .venv:            ## only the set-up, without Horovod
 	@$(SET_UP)
