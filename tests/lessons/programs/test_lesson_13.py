@@ -1,9 +1,12 @@
 """Tests of lesson 13 on real ranks: every way equals the serial network; held and sent bytes."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from forked_runs import TORCH, run_forked
-from real_runs import ROOT
+from real_runs import ROOT, environment
 
 from autograder.reading.files import read_files
 
@@ -126,3 +129,11 @@ def test_blocks_in_bfloat16_send_less_and_blocks_computed_twice_keep_less(varian
     assert 1e-6 < measured(mixed, "serial_error") < 1
     assert measured(twice, "serial_error") < 1e-10
     assert measured(twice, "peak_bytes") < measured(float32, "peak_bytes")
+
+
+@pytest.mark.parametrize("program", ["train.py", "break_it.py"])
+def test_too_few_windows_for_a_step_end_with_one_sentence(program, tmp_path):
+    words = [sys.executable, LESSON / program, "--windows", "7"]
+    done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    found = (done.returncode, done.stderr.splitlines()[-1:])
+    assert found == (1, ["--windows 7: one step reads 1 × 8"])

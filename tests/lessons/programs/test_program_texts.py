@@ -235,3 +235,8 @@ def test_everybody_types_the_hyphen(flag, times):
     files = [*SOLUTIONS.glob("[0-9]*/*"), *(ROOT / "autograder" / "rubrics").glob("*.yaml")]
     text = "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
     assert text.replace(f'"{flag}", "{ALIASES[flag]}"', "").count(ALIASES[flag]) == times
+
+
+@pytest.mark.parametrize("path", sorted(SOLUTIONS.glob("*/*.py")), ids=lambda path: path.name)
+def test_no_program_needs_a_name_that_pytorch_2_11_lacks(path):
+    assert not re.search(r"dist\.\w+_single\(", path.read_text(encoding="utf-8"))

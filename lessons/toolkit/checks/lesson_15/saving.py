@@ -47,9 +47,9 @@ FILES = {
 @exercise("15.3")
 def check_15_3(atomic: ModuleType) -> str:
     """A checkpoint file is complete or absent, and a damaged one is not used."""
-    from lessons.toolkit.probes import surviving
+    from lessons.toolkit.probes.surviving import files_met
 
-    met, said, raised = surviving.files_met(atomic)
+    met, said, raised = files_met(atomic)
     if raised:
         raise raised
     for name, (expected, found, advice) in FILES.items():
