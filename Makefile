@@ -105,10 +105,10 @@ bench:            ## measure what we claim about speed
 endif
 
 box-up:           ## start a real Slurm on this machine (root)
-	@cluster/box/box up
+	@bash cluster/box/box up
 
 box-down:         ## stop it
-	@cluster/box/box down
+	@bash cluster/box/box down
 
 .venv:            ## only the set-up, without Horovod
 	@$(SET_UP)

@@ -24,7 +24,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cluster.jupyter.kernel:kernel_group",
         "Install the environment as a Jupyter kernel.",
     ),
-    "box": ("cluster.box.box:box_command", "Run a real Slurm on this machine (root)."),
     "doctor": (
         "cluster.doctor.doctor:doctor_command",
         "Find out what is wrong, and what to do.",

@@ -54,11 +54,19 @@ write_configuration() {
     fill gres.conf | tee "$ETC/gres.conf" >"$ETC/node/gres.conf"
     fill slurmdbd.conf | install -m 600 -o slurm /dev/stdin "$ETC/slurmdbd.conf"
     fill profile.sh >"$ETC/profile.sh"
-    local library= # of an interpreter that is lent
-    [ ! -e "$LENT_VENV/bin/python" ] || library=$LENT_PYTHON/lib
-    fill dl-course.lua VENV="$(student_venv)" COURSE_DATA="${COURSE_DATA:-}" PYTHON_LIBRARY="$library" \
-        >"$STATE/modules/dl-course/1.0.lua"
     install -m 755 "$BOX_CODE"/templates/{epilog,task_prolog}.sh "$ETC"
+}
+
+# On every `up`, because the environment may have been made since the last one.
+write_module() {
+    local library= module=$STATE/modules/dl-course/1.0.lua # library: of an interpreter that is lent
+    local data=${COURSE_DATA:-}
+    [ ! -e "$LENT_VENV/bin/python" ] || library=$LENT_PYTHON/lib
+    if [ -z "$data" ] && controller_running; then # it goes on with the folder that it has
+        data=$(sed -n 's/^ *setenv("COURSE_DATA", "\(.*\)")/\1/p' "$module" 2>/dev/null) || true
+    fi
+    fill dl-course.lua VENV="$(student_venv)" COURSE_DATA="$data" PYTHON_LIBRARY="$library" >"$module.new"
+    mv "$module.new" "$module"
 }
 
 # Where the box can make memory cgroups (version 1), the kernel ends a job at its memory limit.

@@ -17,8 +17,8 @@ course_readable() {
     if ! nobody_can test -r "$COURSE/pyproject.toml"; then
         say "Students cannot read the course in $COURSE (a folder above it is closed to others): move it to an open place such as /opt/dl-course, then run box-down and box-up."
         return 1
-    elif ! nobody_can "$(student_venv)/bin/python" -c 'import autograder'; then
-        say "Students cannot start the course's Python $VENV/bin/python: install the course's environment there with an interpreter that others may execute, then run box-down and box-up."
+    elif ! nobody_can "$(student_venv)/bin/cluster" --version >/dev/null; then
+        say "Students cannot start the course's commands in $VENV/bin: make the environment (make .venv) with an interpreter that others may execute, then run box-up again."
         return 1
     fi
 }
@@ -27,29 +27,31 @@ course_readable() {
 # should not. Lend only the interpreter: bind it read-only into the state folder, and make an
 # environment beside it that shares the course's packages and starts the lent interpreter.
 lend_interpreter() {
-    if mountpoint -q "$LENT_PYTHON" || [ ! -e "$VENV/bin/python" ] ||
-        nobody_can "$VENV/bin/python" -c 'import autograder' || ! nobody_can test -r "$VENV/pyvenv.cfg"; then
+    if [ ! -e "$VENV/bin/python" ] || nobody_can "$VENV/bin/python" -c '' ||
+        ! nobody_can test -r "$VENV/pyvenv.cfg"; then
         return 0
     fi
     local python base
     python=$(readlink -f "$VENV/bin/python")
     base=$(dirname "$(dirname "$python")")
-    install -d "$LENT_PYTHON"
-    { mount --bind "$base" "$LENT_PYTHON" && mount -o remount,bind,ro "$LENT_PYTHON"; } ||
-        fail "The interpreter $python cannot be lent to students (mount refused): install the course's environment with an interpreter outside $base."
-
-    rm -rf "$LENT_VENV"
+    if ! mountpoint -q "$LENT_PYTHON"; then
+        install -d "$LENT_PYTHON"
+        { mount --bind "$base" "$LENT_PYTHON" && mount -o remount,bind,ro "$LENT_PYTHON"; } ||
+            fail "The interpreter $python cannot be lent to students (mount refused): install the course's environment with an interpreter outside $base."
+        stop_nodes # a node that runs does not see the new mount
+    fi
+    # Again on every `up`, because the environment may have got more programs. Jobs may use it now.
     install -d "$LENT_VENV/bin"
     local folder
     for folder in lib share etc; do # share: JupyterLab's pages
-        [ ! -e "$VENV/$folder" ] || ln -s "$VENV/$folder" "$LENT_VENV/$folder"
+        [ ! -e "$VENV/$folder" ] || ln -sfn "$VENV/$folder" "$LENT_VENV/$folder"
     done
     sed "s|^home = .*|home = $LENT_PYTHON/bin|" "$VENV/pyvenv.cfg" >"$LENT_VENV/pyvenv.cfg"
     local program name
     for program in "$VENV"/bin/*; do
         name=$(basename "$program")
         case $name in
-            python | python3 | python3.*) ln -s "$LENT_PYTHON/bin/$(basename "$python")" "$LENT_VENV/bin/$name" ;;
+            python | python3 | python3.*) ln -sfn "$LENT_PYTHON/bin/$(basename "$python")" "$LENT_VENV/bin/$name" ;;
             *) lend_program "$program" "$LENT_VENV/bin/$name" ;;
         esac
     done
@@ -58,10 +60,11 @@ lend_interpreter() {
 # A script's first line names the closed environment, so copy the script with that line changed.
 lend_program() {
     if head -c 300 "$1" | head -n 1 | grep -qaF "#!$VENV/bin/python"; then
-        sed "1s|$VENV/bin/python|$LENT_VENV/bin/python|" "$1" >"$2"
-        chmod 755 "$2"
+        sed "1s|$VENV/bin/python|$LENT_VENV/bin/python|" "$1" >"$2.new"
+        chmod 755 "$2.new"
+        mv "$2.new" "$2"
     else
-        ln -s "$1" "$2"
+        ln -sfn "$1" "$2"
     fi
 }
 

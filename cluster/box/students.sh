@@ -22,6 +22,10 @@ add_students() {
     names=$(paste -sd, < <(printf '%s\n' "$@"))
     sacctmgr -i -Q add account "$account" cluster="$CLUSTER" >/dev/null || true # it may be there
     sacctmgr -i -Q add user "$names" account="$account" cluster="$CLUSTER" >/dev/null || true
+    # The controller keeps the number of a login that was deleted and made again.
+    for name in "$@"; do
+        controller_knows "$name" "$account" || { scontrol reconfigure && break; }
+    done
     for name in "$@"; do
         wait_for slurmctld 10 "The controller does not learn that $name may use account $account" \
             controller_knows "$name" "$account"
@@ -42,7 +46,7 @@ make_login() {
 }
 
 controller_knows() {
-    scontrol show assoc_mgr flags=assoc users="$1" accounts="$2" | grep -q "Account=$2 UserName=$1("
+    scontrol show assoc_mgr flags=assoc users="$1" accounts="$2" | grep -qF "Account=$2 UserName=$1($(id -u "$1"))"
 }
 
 accounts_made() { cat "$STATE/accounts-made" 2>/dev/null || true; }

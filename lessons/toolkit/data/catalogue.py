@@ -12,21 +12,16 @@ from lessons.toolkit.data.errors import DataError
 
 @dataclass(frozen=True)
 class File:
-    """An unpacked file, or a pack: what a mirror offers, a file as .gz or all files as .tar.*.
-
-    `holds` names an unpacked file's contents: `x_train`, `y_train`, …, `train` or `test`.
-    """
+    """An unpacked file, or a pack: what a mirror offers, a file as .gz or all files as .tar.*."""
 
     name: str
     bytes: int
     sha256: str
-    holds: str = ""
+    holds: str = ""  # an unpacked file's contents: x_train, y_train, …, train or test
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set of the catalogue."""
-
     name: str
     title: str
     format: str

@@ -54,6 +54,28 @@ def test_a_drained_node_is_shown_and_serves_again_after_up(box, student):
     assert student.do("srun --quiet -w node02 hostname") == "node02\n"
 
 
+def test_a_login_that_was_deleted_can_be_added_again(box):
+    try:
+        assert box("user", "add", "phoenix").returncode == 0
+        as_root("userdel", "--force", "--remove", "phoenix")
+        as_root("scontrol", "reconfigure")  # the controller now finds no such login
+        added = box("user", "add", "phoenix")
+        assert added.returncode == 0, added.stderr
+        words = "srun --quiet --account=course id --user --name"
+        assert as_root("su", "-", "phoenix", "-c", words) == "phoenix\n"
+    finally:
+        as_root("userdel", "--force", "--remove", "phoenix")
+
+
+def test_up_writes_the_module_again_for_an_environment_made_since(box, student):
+    module = STATE / "modules/dl-course/1.0.lua"
+    before = module.read_text()
+    module.write_text(before.replace('"PATH", "', '"PATH", "/no/where'))
+    assert box("up").returncode == 0
+    assert module.read_text() == before
+    assert "version" in student.do("module load dl-course && cluster --version")
+
+
 @pytest.fixture
 def full_node(box):
     """Fill the disk that Slurm uses on node03, and yield the node's name."""
