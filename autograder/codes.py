@@ -120,8 +120,6 @@ ADVISE_INSTRUCTOR = frozenset(
         FindingCode.FILE_UNREADABLE,
         FindingCode.ARCHIVE_CLOSED,
         FindingCode.GAPS_UNFILLED,
-        FindingCode.RERUN_OTHER_DATA,
-        FindingCode.RERUN_FAR_SLOWER,
         ReasonCode.NOT_CALIBRATED,
         ReasonCode.RUN_UNCLEAR,
     }

@@ -158,25 +158,7 @@ class FindingCode(StrEnum):
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
     GAPS_UNFILLED = (auto(), LOOK,
         "A program that ran has unfilled gaps, but hardly any point is lost", True)
-    RERUN_UNFINISHED = auto(), LOOK, "The submitted program did not finish in the rerun"
-    RERUN_OTHER_TIME = auto(), CONTRADICTS, "The rerun printed a record from a different time"
-    RERUN_LONGER_THAN_JOB = auto(), CONTRADICTS, "The rerun reports more time than its job took"
-    RERUN_SAME_SECONDS = auto(), CONTRADICTS, "The rerun printed exactly the seconds of the record"
-    RERUN_OTHER_DATA = auto(), LOOK, "The rerun used different data, so it proves nothing"
-    RERUN_OTHER_RANKS = auto(), CONTRADICTS, "A different number of ranks in the rerun"
-    RERUN_OTHER_EPOCHS = auto(), CONTRADICTS, "A different number of epochs in the rerun"
-    RERUN_OTHER_STEPS = auto(), CONTRADICTS, "A different number of steps per epoch in the rerun"
-    RERUN_OTHER_SAMPLES = (auto(), CONTRADICTS,
-        "A different number of distinct samples per epoch in the rerun")
-    RERUN_OTHER_BATCH = auto(), CONTRADICTS, "A different number of samples per step in the rerun"
-    RERUN_OTHER_PARAMETERS = auto(), CONTRADICTS, "A different number of parameters in the rerun"
-    RERUN_OTHER_MODEL = auto(), CONTRADICTS, "A different model in the rerun"
-    RERUN_LOWER_ACCURACY = auto(), CONTRADICTS, "A lower {name} in the rerun"
-    RERUN_HIGHER_ACCURACY = auto(), LOOK, "A higher {name} in the rerun"
-    RERUN_HIGHER_LOSS = auto(), CONTRADICTS, "A higher {name} in the rerun"
-    RERUN_FEWER_POINTS = auto(), LOOK, "The check `{name}` earns fewer points in the rerun"
-    RERUN_FAR_SLOWER = auto(), LOOK, "The rerun was far slower on the same kind of device"
-    RERUN_CONTRADICTS_ITSELF = auto(), CONTRADICTS, "The rerun's record contradicts itself"
+    RERUN_FEWER_POINTS = auto(), LOOK, "The rerun earns fewer points than the submission"
     # Reasons to look at a grade other than findings on a single submission.
     CHECK_BORDERLINE = "check borderline"
     CHECK_NOT_MEASURED = "check not measured"

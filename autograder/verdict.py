@@ -142,6 +142,17 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """A check's points in the submission and in the instructor's rerun; None: not compared."""
+
+    check: str
+    points: float
+    submitted: float
+    rerun: float | None
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
     """A measured value with its interval, for pictures and tables."""
 
@@ -266,6 +277,7 @@ class Grade:
     tier: EvidenceLevel = EvidenceLevel.UNVERIFIED
     tier_reason: str = ""
     checks: tuple[Check, ...] = ()
+    rerun: tuple[Repeated, ...] = ()
     findings: tuple[Finding, ...] = ()
     runs: tuple[RunSummary, ...] = ()
     look: tuple[LookReason, ...] = ()

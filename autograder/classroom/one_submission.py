@@ -6,7 +6,7 @@ from pathlib import Path
 from traceback import walk_tb
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.reruns import runs_again
+from autograder.classroom.reruns import repeated, with_rerun
 from autograder.classroom.run_summary import summaries
 from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
@@ -108,7 +108,6 @@ def mark_files(
     sources = examine.Sources(
         settings.jobs,
         [settings.logins.get(student) for student in students],
-        runs_again(hand_in, named, reruns),
         settings.accounting_required,
     )
     seen = examine.examine(runs, counted, sources)
@@ -120,6 +119,8 @@ def mark_files(
         settings.solved.get(lesson, {}),
         points=judged.score / judged.max_score if judged.max_score else 0,
     )
+    again = repeated(hand_in, judged, reruns)
+    seen = with_rerun(seen, again, settings.jobs is not None)
     grade = Grade(
         student=students[0],
         lesson=lesson,
@@ -132,6 +133,7 @@ def mark_files(
         tier=seen.tier,
         tier_reason=seen.reason,
         checks=judged.checks,
+        rerun=again,
         runs=summaries(hand_in, runs, counted),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,

@@ -1,132 +1,100 @@
-"""Match a submission's runs with the instructor's reruns, and judge the reruns by its rubric."""
+"""Grade the outputs of the instructor's rerun like a submission, and compare the points."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from autograder.codes import FindingCode, ReasonCode
-from autograder.evidence.findings import finding
-from autograder.evidence.reruns import Again, on_same_machine
-from autograder.judging.conditions import judge_condition, partial_from
+from autograder.codes import EvidenceLevel, FindingCode
+from autograder.evidence.examine import Examined
+from autograder.evidence.findings import doubts, finding
+from autograder.judging.conditions import partial_from
 from autograder.judging.hand_in import HandIn
-from autograder.judging.judge import is_asked, uncalibrated
-from autograder.judging.runs_that_count import finished, run_that_counts
-from autograder.measuring.interval import NotMeasured
+from autograder.judging.judge import judge
+from autograder.judging.runs_that_count import finished
 from autograder.measuring.metrics import metric_named
 from autograder.reading.files import read_files
-from autograder.records import Run
-from autograder.settings.reruns import Rerun
-from autograder.settings.rubric_schema import Condition, own_readers
-from autograder.verdict import NOT_MEASURED, Finding, Part
+from autograder.settings.reruns import RepeatedJob, Rerun
+from autograder.settings.rubric_schema import Condition, RubricCheck, own_readers
+from autograder.verdict import NOT_MEASURED, Judged, Repeated
 
-# The points of a timed condition may differ by this much between two honest runs.
-LESS = 0.1
+LESS = 0.1  # of a check's points, by which two honest runs may differ
 # A rerun is started by the instructor's own job file, on one node.
 OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ranks")
+MACHINE = ("site", "device", "threads")
 
 
-def runs_again(
-    hand_in: HandIn, counted: Mapping[str, Run], reruns: Sequence[Rerun]
-) -> dict[str, Again]:
-    """Return the rerun that matches each counted run, keyed by launch.
-
-    The matching rerun is the run that counts under the same name in the rerun job. If several
-    reruns match, the first one is used. A run that was submitted after the reruns has none.
-    """
-    readers = own_readers(hand_in.rubric)
-    printed = [
-        (job, read_files([rerun.outputs / f for f in job.files], readers))
-        for rerun in reruns
-        for job in rerun.jobs
+def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[Repeated, ...]:
+    """Return the points of each check on runs, in the submission and in the rerun."""
+    jobs = [(rerun, job) for rerun in reruns for job in rerun.jobs]
+    checks = {check.id: check for check in map(without_job, hand_in.rubric.checks) if check.require}
+    rubric = hand_in.rubric.model_copy(update={"checks": [*checks.values()]})
+    readers = own_readers(rubric)
+    runs = [
+        run
+        for rerun, job in jobs
+        for run in read_files([rerun.outputs / file for file in job.files], readers)
+        if run.job_id == job.job_id and run.launch not in job.launches  # not a stored output
     ]
-    found: dict[str, Again] = {}
-    for name, run in counted.items():
-        of_run = (one for one in printed if run.launch and run.launch in one[0].launches)
-        job, there = next(of_run, (None, []))
-        if job is None or run.launch in found:
-            continue
-        of_job = [again for again in there if again.job_id == job.job_id]
-        try:
-            again = Again(job, run_that_counts(replace(hand_in, runs=of_job), name))
-        except NotMeasured as missing:
-            again = Again(job, None, str(missing))
-        found[run.launch] = again
-    return compared(hand_in, counted, found) if found else {}
+    again = replace(hand_in, rubric=rubric, runs=runs)
+    results = {check.id: check for check in judge(again).checks} if jobs else {}
+    found = []
+    for check in judged.checks:
+        if result := results.get(check.id):
+            compared = result.status != NOT_MEASURED and all(
+                can_compare(hand_in, again, condition, name, [job for _, job in jobs])
+                for condition in checks[check.id].require
+                if condition.only in (None, hand_in.profile)
+                for name in {*condition.of, condition.base, condition.minus, condition.over}
+            )
+            score = result.score if compared else None
+            found.append(Repeated(check.id, check.points, check.score, score, check.hidden))
+    return tuple(found)
 
 
-def compared(
-    hand_in: HandIn, counted: Mapping[str, Run], found: Mapping[str, Again]
-) -> dict[str, Again]:
-    """Return the reruns, each with its failed conditions and with the checks that were skipped.
+def without_job(check: RubricCheck) -> RubricCheck:
+    asked = [condition for condition in check.require if condition.metric not in OF_THE_JOB]
+    return check.model_copy(update={"require": asked})
 
-    `counted`: the runs that count, by name in the rubric. `found`: their reruns, by launch.
+
+def can_compare(
+    hand_in: HandIn, again: HandIn, condition: Condition, name: str | None, jobs: list[RepeatedJob]
+) -> bool:
+    """Return whether a run was run again, for a timing on the same machine without other load.
+
+    A metric over all runs with one name needs every one of them, and a rerun repeats only one.
     """
-    again = {name: found[run.launch] for name, run in counted.items() if run.launch in found}
-    runs = {one.run.id: one.run for one in again.values() if one.run is not None}
-    repeated = replace(hand_in, runs=tuple(runs.values()))
-    missed: dict[str, list[Finding]] = {launch: [] for launch in found}
-    not_compared: dict[str, None] = {}
-    for check_id, condition, names in conditions(hand_in, counted):
-        repeats = {name: again[name] for name in names if name in again}
-        comparable = len(repeats) == len(names) and is_comparable(hand_in, condition, repeats)
-        worse = fewer_points(hand_in, repeated, condition) if comparable else None
-        if not comparable or (worse and is_unmeasured(condition, worse[1])):
-            not_compared[check_id] = None
-        elif worse:
-            recorded, part = worse
-            code, expected = FindingCode.RERUN_FEWER_POINTS, f"{recorded.found} in the record"
-            about = finding(code, expected, part.found, recorded.where, name=check_id)
-            missed[counted[names[0]].launch].append(about)
-    return {
-        launch: replace(one, missed=tuple(missed[launch]), not_compared=tuple(not_compared))
-        for launch, one in found.items()
-    }
-
-
-def conditions(
-    hand_in: HandIn, counted: Mapping[str, Run]
-) -> Iterator[tuple[str, Condition, list[str]]]:
-    """Yield each condition to compare, with its check and the runs that count for it."""
-    for check in hand_in.rubric.checks:
-        for one in check.require if is_asked(hand_in, check) else ():
-            others = (one.base, one.minus, one.over, one.threshold.of)
-            names = sorted({*one.of, *filter(None, others)} & counted.keys())
-            asked = one.only in (None, hand_in.profile) and one.metric not in OF_THE_JOB
-            if names and asked and not uncalibrated(hand_in, one):
-                yield check.id, one, names
-
-
-def is_comparable(hand_in: HandIn, condition: Condition, again: Mapping[str, Again]) -> bool:
-    """Return whether a condition's value can be compared with that of the reruns.
-
-    Timings can be compared only on the same kind of machine, without other load. A metric over all
-    runs with one name needs every one of them, but a rerun repeats only the run that counts.
-    """
-    is_timed, all_runs = partial_from(condition), metric_named(condition.metric).all_runs
-    for name, one in again.items():
-        runs = finished(hand_in, name)
-        if one.run is None or (all_runs and len(runs) != 1):
-            return False
-        undisturbed = one.job.undisturbed and on_same_machine(runs[-1], one.run)
-        if is_timed and not all_runs and not undisturbed:
-            return False
-    return True
-
-
-def fewer_points(
-    hand_in: HandIn, repeated: HandIn, condition: Condition
-) -> tuple[Part, Part] | None:
-    """Return the recorded result and the rerun's result, if the rerun earns fewer points."""
-    before, after = (judge_condition(one, condition) for one in (hand_in, repeated))
-    pairs = zip(before, after, strict=False)
-    return next((pair for pair in pairs if pair[1].credit < pair[0].credit - LESS), None)
-
-
-def is_unmeasured(condition: Condition, again: Part) -> bool:
-    """Return whether there is an innocent reason why a rerun did not measure this condition.
-
-    The machine may have been busy. A program may also compare its result with that of an earlier
-    job, which the rerun does not have. The rounds of a speed job depend on nothing outside the job.
-    """
-    if again.code == ReasonCode.TOO_NOISY:
+    mine, other = (finished(one, name) if name else [] for one in (hand_in, again))
+    if not mine:
+        return True  # it gave no points
+    all_runs = metric_named(condition.metric).all_runs
+    launches = {launch for job in jobs for launch in job.launches}
+    if mine[-1].launch not in launches or (all_runs and len(mine) > 1):
+        return False
+    if all_runs or not other or not partial_from(condition):
         return True
-    return again.status == NOT_MEASURED and not condition.metric.startswith("rounds")
+    same = all(mine[-1].header.get(fact) == other[-1].header.get(fact) for fact in MACHINE)
+    return same and all(job.undisturbed for job in jobs)
+
+
+def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> Examined:
+    """Return the evidence with that of the rerun.
+
+    Reproduced means that each check that gave points was compared, and gave as many again.
+    """
+    pairs = [(one, one.rerun) for one in checks if one.rerun is not None]
+    fewer = [(one, points) for one, points in pairs if points < one.submitted - LESS * one.points]
+    if fewer:
+        expected = ", ".join(f"{one.check} {one.submitted:g}" for one, _ in fewer)
+        found = ", ".join(f"{one.check} {points:g}" for one, points in fewer)
+        advice = "submit the program that made the output, with all modules beside it"
+        about = finding(FindingCode.RERUN_FEWER_POINTS, expected, found, (), advice)
+        return replace(seen, findings=(*seen.findings, about))
+    earned = [one for one in checks if one.submitted > 0]
+    if skipped := [one.check for one in earned if one.rerun is None]:
+        return replace(seen, reason=f"{seen.reason}; not compared: {', '.join(skipped)}")
+    confirmed = seen.tier == EvidenceLevel.CONFIRMED
+    consistent = seen.tier == EvidenceLevel.SELF_CONSISTENT and not accounting
+    if not earned or doubts(seen.findings) or not (confirmed or consistent):
+        return seen
+    reason = "the instructor's rerun earned the same points"
+    reason += " and the scheduler's accounting agrees" if confirmed else ""
+    return replace(seen, tier=EvidenceLevel.REPRODUCED, reason=reason)

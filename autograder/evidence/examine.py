@@ -8,21 +8,19 @@ No points depend on it; a person decides.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from autograder.codes import EvidenceLevel, FindingCode, Outcome
+from autograder.codes import EvidenceLevel, Outcome
 from autograder.evidence import (
     accounting,
     clock,
     consistency,
     copies,
     plausible,
-    reruns,
     rounds,
 )
 from autograder.evidence.accounting_dump import AccountedJob
-from autograder.evidence.findings import doubts, finding
-from autograder.evidence.reruns import Again
+from autograder.evidence.findings import doubts
 from autograder.records import Run
 from autograder.verdict import TIERS, Finding
 
@@ -58,7 +56,6 @@ class Sources:
     jobs: Mapping[str, AccountedJob] | None = None  # the scheduler's accounting, if there is one
     # Accounts that may own their jobs; None: an unknown account.
     logins: Collection[str | None] = ()
-    reruns: Mapping[str, Again] = field(default_factory=dict)  # by the id of the launch
     required: bool = False  # whether a run outside these jobs is something to look at
 
 
@@ -92,11 +89,9 @@ def examine(
         about += plausible.diverged(run) if counts else ()
         about += copied.get(run.id, ())
         about += on_jobs.get(run.id, ())
-        again = sources.reruns.get(run.launch) if counts else None
-        on_rerun = list(findings_on_rerun(run, again)) if again else []
-        findings += [*about, *on_rerun]
+        findings += about
         if counts:
-            level = tier_of(run, about, on_rerun, sources)
+            level = tier_of(run, about, sources)
             if tier is None or TIERS.index(level[0]) < TIERS.index(tier):
                 tier, reason = level
     # A fact about a job is listed only once.
@@ -107,20 +102,9 @@ def on_itself(run: Run) -> list[Finding]:
     return [one for check in CHECKS for one in check(run)]
 
 
-def findings_on_rerun(run: Run, again: Again) -> Iterator[Finding]:
-    """Yield the differences between a run and its rerun, and any contradiction within the rerun."""
-    yield from reruns.compare(run, again)
-    wrong = [one for one in on_itself(again.run) if one.contradicts] if again.run else []
-    for one in wrong[:1]:
-        code, found = FindingCode.RERUN_CONTRADICTS_ITSELF, f"{one.title}: {one.found}"
-        yield finding(code, one.expected, found, reruns.places(run))
-
-
-def tier_of(
-    run: Run, about: Sequence[Finding], on_rerun: Sequence[Finding], sources: Sources
-) -> tuple[EvidenceLevel, str]:
-    """Return a run's evidence level and the reason, from the findings on the run and its rerun."""
-    wrong = [one.title for one in (*about, *on_rerun) if one.contradicts]
+def tier_of(run: Run, about: Sequence[Finding], sources: Sources) -> tuple[EvidenceLevel, str]:
+    """Return a run's evidence level and the reason, from the findings on the run."""
+    wrong = [one.title for one in about if one.contradicts]
     if wrong:
         return EvidenceLevel.CONTRADICTED, wrong[0]
     if run.chain_intact is None or not run.ranks:
@@ -129,14 +113,6 @@ def tier_of(
     if doubtful := doubts(about):
         return EvidenceLevel.SELF_CONSISTENT, f"{consistent}, but: {doubtful[0].title}"
     job = accounting.confirming_job(run, sources.jobs or {}, sources.logins)
-    again = sources.reruns.get(run.launch)
-    if again is not None and not on_rerun and (job or sources.jobs is None):
-        more = ", to the last bit of its parameters" if reruns.same_parameters(run, again) else ""
-        and_accounting = " and the scheduler's accounting agrees" if job else ""
-        reason = f"the instructor's rerun had the same results{more}{and_accounting}"
-        if again.not_compared:
-            reason += f"; not compared: {', '.join(again.not_compared)}"
-        return EvidenceLevel.REPRODUCED, reason
     if not job:
         return EvidenceLevel.SELF_CONSISTENT, consistent
     reason = f"{consistent} and agrees with the scheduler's accounting"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograder.classroom.rows import Row
-from autograder.codes import EvidenceLevel, GradeStatus
+from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.report.class_page import lesson, matrix
 from autograder.report.rendering import render
 from autograder.settings.policy import Policy
@@ -70,5 +70,7 @@ def reruns(rows: Sequence[Row]) -> tuple[int, int, int] | None:
     """
     graded = [row for row in rows if row.tier]
     same = sum(row.tier == EvidenceLevel.REPRODUCED for row in graded)
-    unlike = sum(any(why.code.startswith("rerun ") for why in row.look) for row in graded)
+    unlike = sum(
+        any(why.code == FindingCode.RERUN_FEWER_POINTS for why in row.look) for row in graded
+    )
     return (same, unlike, len(graded) - same - unlike) if same or unlike else None

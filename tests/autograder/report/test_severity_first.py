@@ -16,7 +16,8 @@ from autograder.verdict import Finding, Grade, LookReason
 SYNTHETIC = LookReason(FindingCode.SYNTHETIC_DATA, "trained on the synthetic stand-in")
 COPY = LookReason(FindingCode.SHARED_RUN, "the same run was also submitted by ada")
 BORDERLINE = LookReason(FindingCode.CHECK_BORDERLINE, "speed is borderline")
-FORGED = LookReason(FindingCode.RERUN_OTHER_MODEL, "A different model in the rerun")
+FEWER = LookReason(FindingCode.RERUN_FEWER_POINTS, "The rerun earns fewer points")
+FORGED = LookReason(FindingCode.CHAIN_BROKEN, "Lines of the record are missing")
 
 
 def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
@@ -27,7 +28,7 @@ def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
     ("look", "first"),
     [
         ((SYNTHETIC, COPY), FindingCode.SHARED_RUN),
-        ((SYNTHETIC, COPY, FORGED), FindingCode.RERUN_OTHER_MODEL),
+        ((SYNTHETIC, COPY, FORGED), FindingCode.CHAIN_BROKEN),
         ((SYNTHETIC, BORDERLINE), FindingCode.CHECK_BORDERLINE),  # which fewer students have
         ((BORDERLINE,), FindingCode.CHECK_BORDERLINE),
     ],
@@ -52,7 +53,7 @@ def test_students_with_the_most_severe_reason_are_the_first_on_the_class_page():
 
 
 def test_the_class_page_counts_the_reruns():
-    rows = [row("ada", tier=EvidenceLevel.REPRODUCED), row("zoe", FORGED), row("ben", COPY)]
+    rows = [row("ada", tier=EvidenceLevel.REPRODUCED), row("zoe", FEWER), row("ben", COPY)]
     missing = replace(row("kim"), status=GradeStatus.MISSING, tier="")
     assert reruns([*rows, row("eve"), missing]) == (1, 1, 2)
     assert reruns([rows[2], missing]) is None
@@ -64,7 +65,7 @@ def test_findings_of_a_student_begin_with_the_most_severe():
         for code in (
             FindingCode.ANSWERS_NOT_ASKED,
             FindingCode.SYNTHETIC_DATA,
-            FindingCode.RERUN_OTHER_MODEL,
+            FindingCode.CHAIN_BROKEN,
         )
     ]
     grades = [
@@ -72,7 +73,7 @@ def test_findings_of_a_student_begin_with_the_most_severe():
         for lesson, found in (("02", tuple(findings)), ("03", tuple(findings[:2])))
     ]
     first, *others = remarks(grades)
-    assert (first.finding.code, first.lessons) == (FindingCode.RERUN_OTHER_MODEL, ("02",))
+    assert (first.finding.code, first.lessons) == (FindingCode.CHAIN_BROKEN, ("02",))
     assert [other.lessons for other in others] == [("02", "03")] * 2
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from autograder.finding_codes import FindingCode
-from tests.autograder.make_record import make_record, sealed_again, write_lines
+from tests.autograder.make_record import make_record, write_lines
 
 pytestmark = pytest.mark.slurm
 RERUNNER = "rerunner"
@@ -73,46 +73,6 @@ def with_value(line, member, value):
     return re.sub(rf'"{member}":[0-9.]+', f'"{member}":{value}', line)
 
 
-def raised(line):
-    known = with_value(line, "test_accuracy", 0.9876)
-    return with_value(known, "value", 0.9876) if '"eval_accuracy"' in known else known
-
-
-def more_samples(line):
-    for said, claimed in ((":12800", ":60000"), ('"steps":400', '"steps":1875')):
-        line = line.replace(said, claimed)
-    return line
-
-
-def a_hundred_times_faster(line):
-    """Divide the seconds by a hundred.
-
-    A smaller factor would not do, because a run on a busy machine may take five times as long as
-    its rerun.
-    """
-    return re.sub(
-        r'"seconds":([0-9.]+)', lambda found: f'"seconds":{float(found[1]) / 100:g}', line
-    )
-
-
-# The forger's name, the change to each line of the record, and the expected finding.
-FORGERIES = {
-    "raised": (raised, FindingCode.RERUN_LOWER_ACCURACY),
-    "samples": (more_samples, FindingCode.RERUN_OTHER_STEPS),
-    "seconds": (a_hundred_times_faster, FindingCode.RERUN_FAR_SLOWER),
-}
-
-
-def forge(output, change):
-    """Change the record's lines and compute its chain anew; leave all other lines as they were."""
-    lines = output.read_text().splitlines()
-    record = [line for line in lines if line.startswith(":::MLLOG")]
-    forged = sealed_again([change(line) for line in record])
-    assert forged != record
-    new = dict(zip(record, forged, strict=True))
-    write_lines(output, [new.get(line, line) for line in lines])
-
-
 def replaying(text):
     """Return a program that prints a saved output with the number of the job that it runs in."""
     return (
@@ -121,15 +81,13 @@ def replaying(text):
     )
 
 
-def test_honest_runs_are_reproduced_and_forged_ones_are_not(rerunner, course, student, tmp_path):
+def test_honest_runs_are_reproduced_and_a_stored_output_is_not(rerunner, course, student, tmp_path):
     serial = run_solution(course, student, "01_learning")
     group = tmp_path / "class"
     shutil.copytree(run_solution(course, student, "06_allreduce"), group / "ada" / "06_allreduce")
-    for name in ("ada", "replayed", *FORGERIES):
+    for name in ("ada", "replayed"):
         shutil.copytree(serial, group / name / "01_learning")
         [output] = (group / name / "01_learning").glob("*.out")
-        if name in FORGERIES:
-            forge(output, FORGERIES[name][0])
     (group / "replayed/01_learning/train.py").write_text(replaying(output.read_text()))
 
     rerun(tmp_path, "class", "01", "--draw", 9, "--seed", 1)
@@ -137,24 +95,13 @@ def test_honest_runs_are_reproduced_and_forged_ones_are_not(rerunner, course, st
     found = evidence(tmp_path)
     assert found["ada", "01"] == ("reproduced", [])
     assert found["ada", "06"] == ("reproduced", [])
-    for name, (_, code) in FORGERIES.items():
-        tier, codes = found[name, "01"]
-        if name != "seconds" or undisturbed(tmp_path, name):
-            assert code in codes, name
-            assert tier != "reproduced"
-    assert found["replayed", "01"][0] != "reproduced"
+    assert found["replayed", "01"] == ("self-consistent", [FindingCode.RERUN_FEWER_POINTS])
 
     told = json.loads((tmp_path / "reruns/ada/06/rerun.json").read_text())
     assert [(job["ranks"], job["state"]) for job in told["jobs"]] == [(2, "COMPLETED")]
     assert set(told["programs"]) >= {"train.py", "ml_comm.py", "collectives.py", "network.py"}
     left = os.listdir(f"/home/{RERUNNER}")
     assert not [name for name in left if name.startswith("rerun-")]
-
-
-def undisturbed(folder, student):
-    """Return whether other work left the cores to the rerun; otherwise speeds are not compared."""
-    told = json.loads((folder / "reruns" / student / "01" / "rerun.json").read_text())
-    return told["jobs"][0]["undisturbed"]
 
 
 # --- hostile ------------------------------------------------------------------------------------
@@ -236,7 +183,7 @@ def test_a_hostile_program_reaches_nothing(rerunner, box, course, neighbour, tmp
     # The program printed no record, so nothing is reproduced. It achieved nothing else.
     tier, codes = evidence(tmp_path)["eve", "01"]
     assert tier == "self-consistent"
-    assert FindingCode.RERUN_UNFINISHED in codes
+    assert FindingCode.RERUN_FEWER_POINTS in codes
 
 
 def rerun_hostile(folder, group, text):
