@@ -122,7 +122,7 @@ plots.scaling_study(runs)
 # %% [markdown]
 # **What you should see.** On two idle cores, both epoch and weak scaling come close to the silent copies. Strong
 # scaling stays a little behind: with half the images per step, a rank computes for half as long but exchanges just as
-# much. Points of one colour are rounds; look at the medians and at the columns *low* and *high*.
+# much. Each point is one round; look at the medians and at the columns *low* and *high*.
 #
 # A difference smaller than these ranges is *not distinguishable*: a complete answer for your report. **Efficiency
 # above 1** needs an explanation: a smaller batch that fits into the cache, a baseline on another device, a slow first

@@ -316,7 +316,8 @@ print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 # allreduce, and they raise an error. With NCCL they wait, until its watchdog ends them after the `timeout` of
 # `init_process_group` (10 minutes by default, 2 in `train.py`). Only then do their agents meet again, without those
 # that no longer report, and start the program from its first line. `--max-restarts` limits how often. The node
-# of the rendezvous must live, and on Slurm the job needs `--no-kill`, or Slurm ends it with its first dead node.
+# of the rendezvous must stay up, and on Slurm the job needs `--no-kill`. Otherwise Slurm ends the job with its first
+# dead node.
 #
 # In `job_elastic.sbatch`, two agents on one machine stand in for two nodes. The second is killed with its rank.
 
