@@ -14,7 +14,6 @@ ERROR_KINDS = {"e", "err", "stderr", "error"}
 # the last number of at least four digits; the number of an array task may follow
 JOB = re.compile(r"(?:^|[^\d])(?P<job>\d{4,12})(?P<task>_\d{1,5})?(?:[-_.]?[A-Za-z]{0,20})$")
 DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$")
-GPUS = re.compile(r"(?i)(?<![A-Za-z\d])(\d{1,4})[-_]?gpus?(?![A-Za-z\d])")
 SLURM = re.compile(r"^slurm-(?P<job>\d{1,12})(?P<task>_\d{1,5})?$")
 
 
@@ -25,7 +24,6 @@ class OutputName:
     shared: str  # the part that all files of its job share
     is_error: bool  # whether it is the job's error output
     job_id: str | None
-    workers: int | None = None  # `4gpu.out`
 
 
 def read(name: str) -> OutputName:
@@ -33,23 +31,12 @@ def read(name: str) -> OutputName:
     numbered = NUMBERED.match(path.name)
     if numbered:
         shared = f"{numbered['stem']}.{numbered['job']}"
-        return OutputName(
-            str(path.with_name(shared)),
-            numbered["kind"] == "e",
-            numbered["job"],
-            gpus(numbered["stem"]),
-        )
+        return OutputName(str(path.with_name(shared)), numbered["kind"] == "e", numbered["job"])
     base, is_error = path.name, False
     while (suffix := SUFFIX.search(base)) and suffix.start() > 0:
         is_error = is_error or suffix["kind"].lower() in ERROR_KINDS
         base = base[: suffix.start()]
-    return OutputName(str(path.with_name(base)), is_error, job_id(base), gpus(base))
-
-
-def gpus(base: str) -> int | None:
-    """Return the number of GPUs in a file's name, if there is exactly one number."""
-    said = {int(number) for number in GPUS.findall(base)} - {0}
-    return said.pop() if len(said) == 1 else None
+    return OutputName(str(path.with_name(base)), is_error, job_id(base))
 
 
 def job_id(base: str) -> str | None:
