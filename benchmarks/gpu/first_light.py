@@ -33,10 +33,10 @@ ROOT = Path(__file__).resolve().parents[2]
 TRIAL = os.environ.get("COURSE_DEVICE") == "cpu"
 LIVES = 6  # most starts of a program that is killed or warned
 AGAIN = (75, -signal.SIGKILL)  # exit codes after which a run of lesson 15 is started again
-SHORT = "--train-samples 2560 --epochs 2"
+SHORT = "--train-samples 640 --epochs 2"  # more steps of Adam would make rounding errors large
 SMALL = f"{SHORT} --test-samples 1000"
 # Smaller sizes, where a CPU tries the script.
-SIZES = {"2560": "640", "1000": "200", "1024": "64", "384": "64", "64": "16", "4": "1"}
+SIZES = {"1000": "200", "1024": "64", "384": "64", "64": "16", "4": "1"}
 # Variables of launchers, and of what a user has set for other programs.
 OTHERS = ("SLURM_", "PMI", "PALS_", "OMPI_", "HOROVOD_", "TORCHELASTIC_", "COURSE_")
 
