@@ -56,7 +56,8 @@ def test_the_ranks_of_each_launcher_add_numbers(shell, launcher):
     if launcher != "mpirun":
         shell.environment["LAUNCHER"] = launcher
     lines = doctors_job(shell, "--json", "--only", "launch", "--only", "sum")
-    found = [json.loads(line) for line in lines if line.startswith('{"probe"')]
+    # horovodrun prints the rank before each line.
+    found = [json.loads(line[line.index("{") :]) for line in lines if '{"probe"' in line]
     assert sorted((each["probe"], each["rank"], each["state"]) for each in found) == [
         (probe, rank, "ok") for probe in ("launch", "sum") for rank in (0, 1)
     ]
