@@ -26,7 +26,8 @@ READ = {
     "033": "epochs final_train_loss throughput_median_excl_first job_id",
     "049": f"{KERAS} epoch_seconds_first",
     **dict.fromkeys(("063", "064"), "workers"),
-    "068": "epochs",
+    "068": "epochs final_train_loss final_val_loss final_train_accuracy final_val_accuracy"
+    " best_val_accuracy",
     "071": "final_val_accuracy",
     **dict.fromkeys(("076", "077"), "epochs final_val_accuracy"),
 }
@@ -100,14 +101,6 @@ WRITTEN: dict[str, tuple[list[str], str]] = {
             "top1={{'logits': {val_accuracy:%}",
         ],
         "epochs final_val_accuracy best_val_accuracy",
-    ),
-    "068": (
-        [
-            "Epoch {epoch}/{of}{begins}{end}",
-            "train Loss: {train_loss} Acc (category): {train_accuracy}",
-            "val Loss: {val_loss} Acc (category): {val_accuracy}{ends}",
-        ],
-        "final_train_loss final_val_loss final_train_accuracy final_val_accuracy best_val_accuracy",
     ),
 }
 
