@@ -1,6 +1,10 @@
 """Check whether a run's claimed speed and accuracy are possible, and whether its data was real."""
 
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import yaml
 
 from autograder.codes import FindingCode as Code
 from autograder.codes import ProblemCode
@@ -84,20 +88,21 @@ def diverged(run: Run) -> Iterator[Finding]:
 
 # --- data sets ------------------------------------------------------------------------------------
 
-# The course's data sets, as its programs describe them in a record.
-MNIST = "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681"
-CIFAR10 = "97fff95240daa5ad1f7672fa4290d1b9c6b11a9d8f63d2de2f6e0334af590d90"
-KNOWN = {
-    "mnist": DataSet("mnist", MNIST, False, 60_000, 10_000),
-    "cifar10": DataSet("cifar10", CIFAR10, False, 50_000, 10_000),
-}
-BY_HASH = {known.sha256: name for name, known in KNOWN.items()}
+KNOWN = Path(__file__).parents[1] / "rubrics" / "facts" / "data_sets.yaml"
+
+
+@cache
+def known_data() -> dict[str, DataSet]:
+    """Return the course's data sets by name."""
+    sets = yaml.load(KNOWN.read_bytes(), yaml.CSafeLoader)
+    return {name: DataSet(name, synthetic=False, **facts) for name, facts in sets.items()}
 
 
 def data_as_known(run: Run) -> Iterator[Finding]:
     dataset, where = run.header.dataset, run.rank_lines[:1]
     name, synthetic = str(dataset.name), dataset.synthetic
-    name_by_hash, known = BY_HASH.get(dataset.sha256), KNOWN.get(name)
+    by_hash = {data.sha256: called for called, data in known_data().items()}
+    name_by_hash, known = by_hash.get(dataset.sha256), known_data().get(name)
     if name_by_hash is not None and (name_by_hash != name or synthetic):
         expected = f"{name_by_hash}, the real data set, by its hash"
         found = f"{shortened(name, 40)}, {'synthetic' if synthetic else 'real'}"

@@ -7,7 +7,10 @@ a metric, write a function and add a row. docs/rubrics.md explains each row; a t
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from autograder.measuring import measure, participants, record_facts, rounds
 from autograder.measuring import scaling_laws as laws
@@ -19,6 +22,7 @@ from autograder.measuring.record_facts import at_end, in_header
 from autograder.records import Run
 
 Value = Measure | str
+LABELS = Path(__file__).parents[1] / "rubrics" / "facts" / "labels.yaml"
 OWN = "measure:"  # before the name of a value that the course's own programs measure and record
 
 
@@ -166,114 +170,12 @@ METRICS: dict[str, Metric] = {
         "highest predicted speedup", workers=1024),
 }  # fmt: skip
 
-# Labels and units of recorded measures. An empty unit means a plain number.
-RECORDED: dict[str, tuple[str, str]] = {
-    # the cluster and the network
-    "facts_wrong": ("launchers whose ranks were misread", "environments"),
-    "matrix products": ("speed of matrix products", "GFLOP/s"),
-    "gradient_error": ("relative error of the gradients", ""),
-    "descent_error": ("relative error of a step of gradient descent", ""),
-    "bend": ("deviation of the network from a straight line", ""),
-    "step_error": ("error after a few training steps", ""),
-    "layers": ("layers", "layers"),
-    # reading samples
-    "pixels_away": ("mean error of a pixel", ""),
-    "labels_right": ("fraction of right labels", ""),
-    "order_kept": ("similarity of the order to that of the previous epoch", ""),
-    "in_sequence": ("fraction of samples in stored order", ""),
-    "orders_of_three": ("different orders in three epochs", "orders"),
-    "order_again": ("the same seed gives the same order (1: yes)", ""),
-    "files": ("packed files", "files"),
-    "sizes_apart": ("difference between the largest and the smallest file", "samples"),
-    "faster_than_files": ("how many times faster than one file per sample", ""),
-    "epoch_over_sum": ("epoch time / (input time + computing time)", ""),
-    "images_twice": ("images read by more than one rank", "images"),
-    "images_missing": ("images that no rank read", "images"),
-    "images_foreign": ("images of another rank's files", "images"),
-    "ranks_that_looked": ("ranks that listed the files", "ranks"),
-    "common_steps": ("steps that all ranks can make", "steps"),
-    # exchange between ranks
-    "least_busy_replica": ("work of the least busy copy / its fair share", ""),
-    "ranks_heard": ("ranks whose gradients arrived", "ranks"),
-    "workers_heard": ("workers whose gradients arrived", "workers"),
-    "max_steps_off": ("difference between announced and made steps", "steps"),
-    "team_left": ("ranks left after the plugin ended", ""),
-    "difference_to_serial": ("difference of the parameters from one process", ""),
-    "serial_error": ("relative error against one process", ""),
-    "allreduce_error": ("error of the sum", ""),
-    "allreduce_s": ("time of an allreduce", "s"),
-    "arrays_moved": ("arrays sent", "arrays"),
-    "share_sent": ("arrays sent / arrays required", ""),
-    "under_way": ("sums started before the last array", "arrays"),
-    "ring_speed": ("the library's time / the ring's time", ""),
-    "straggler_growth_ms": ("longer step with a slow rank", "ms"),
-    "update_error": ("relative error of the parameter update", ""),
-    "lars_error": ("relative error of the LARS update", ""),
-    "rate_error": ("largest error of the learning rate / its peak", ""),
-    "lr": ("learning rate", ""),
-    "orders_as_drawn": ("fraction of orders that match the sampler's", ""),
-    "accumulation_error": ("relative error of a batch that is computed in parts", ""),
-    "exchanges": ("exchanges of gradients per batch", ""),
-    "drawn_error": ("relative error of a randomly drawn step", ""),
-    "drawn_spread": ("difference between ranks after a randomly drawn step", ""),
-    "drawn_images": ("samples that entered the network in a randomly drawn step", ""),
-    "drawn_largest": ("samples in the largest part of a randomly drawn step", ""),
-    "alone_error": ("error after a step of one rank alone", ""),
-    "staleness_mean": ("mean age of the gradients", "updates"),
-    # parts of a network
-    "params_together": ("parameters of all ranks together", "parameters"),
-    "params_twice": ("arrays held by two ranks", "arrays"),
-    "split_excess": ("excess weight of the heaviest stage", ""),
-    "schedule_excess": ("idle time beyond what is necessary", ""),
-    "schedule_held": ("micro-batches held at once, as scheduled", "micro-batches"),
-    "grid_wrong": ("ranks in the wrong place in the grid", "ranks"),
-    "held": ("micro-batches held at once", "micro-batches"),
-    "bytes_off": ("relative difference of the bytes sent", ""),
-    "bytes_error": ("relative error of the formula for bytes", ""),
-    "sizes_tried": ("numbers of micro-batches tried", ""),
-    "rounds_made": ("rounds measured", "rounds"),
-    "best_micro_batches": ("fastest number of micro-batches", ""),
-    "gain_over_wanted": ("measured gain / required gain", ""),
-    "pipeline_share": ("share of what silent ranks do", ""),
-    "pipeline_moved": ("smallest change in the parameters", ""),
-    "held_over_part": ("parameters held / the rank's part", ""),
-    "held_over_share": ("bytes held / the rank's share", ""),
-    "peak_bytes": ("peak memory", "bytes"),
-    "activation_bytes": ("memory of the activations", "bytes"),
-    "ranks_wrote": ("ranks that wrote the checkpoint", "ranks"),
-    "largest_share": ("largest share of the checkpoint on one rank", ""),
-    "next_loss": ("test loss after one more step", ""),
-    "memory_error": ("largest relative error of the memory formula", ""),
-    # the milliseconds of a step
-    "own_reads": ("share of the texts that the training process reads itself", ""),
-    "waits": ("how often a step waits for the device", ""),
-    "forwards": ("forward passes per step", ""),
-    "update_ops": ("operations in the optimizer's update", ""),
-    "gain": ("step time before / after", ""),
-    "mfu": ("share of the peak that the step reaches", ""),
-    "loss_apart": ("difference of the losses before and after", ""),
-    "note_error": ("error of the noted losses", ""),
-    "flops_error": ("relative error of the FLOPs", ""),
-    "roofline_error": ("relative error of the roofline", ""),
-    "reading_error": ("relative error of the times read from a trace", ""),
-    "scaler_error": ("largest difference from PyTorch's scaler", ""),
-    "zeros": ("share of gradients that are 0", ""),
-    "padding_error": ("largest difference between losses with and without padding", ""),
-    "compilations": ("compilations", ""),
-    # jobs that survive
-    "lives": ("times that the job started", "lives"),
-    "lost_to_kill": ("steps lost to the worst kill", "steps"),
-    "lost_to_warning": ("steps lost to the worst warning", "steps"),
-    "lost_over_interval": ("steps lost / steps between checkpoints", ""),
-    "read_wrong": ("samples not read exactly once per epoch", "samples"),
-    "agree_wrong": ("cases in which ranks disagreed on a warning", "cases"),
-    "files_wrong": ("cases in which a checkpoint was not whole", "cases"),
-    "chosen_wrong": ("cases in which ranks began from other checkpoints than rank 0", "cases"),
-    "copies_wrong": ("values in the copy that later steps changed", "values"),
-    "restore_wrong": ("parts of the training that did not come back", "parts"),
-    "interval_error": ("relative error of the interval", ""),
-    "best_interval_s": ("best time between checkpoints", "s"),
-}
+
+@cache
+def recorded_labels() -> dict[str, tuple[str, str]]:
+    """Return the labels and units of the measures that the course's programs record."""
+    rows = yaml.load(LABELS.read_bytes(), yaml.CSafeLoader)
+    return {name: (row[0], row[1] if len(row) > 1 else "") for name, row in rows.items()}
 
 
 @cache
@@ -286,5 +188,5 @@ def metric_named(name: str) -> Metric:
         return METRICS[name]
     recorded = name.removeprefix(OWN)
     # A measure that a custom course defines is labelled with its name.
-    label, unit = RECORDED.get(recorded, (recorded.replace("_", " "), ""))
+    label, unit = recorded_labels().get(recorded, (recorded.replace("_", " "), ""))
     return Metric(record_facts.own_measure(recorded), label, unit, any_at=True)

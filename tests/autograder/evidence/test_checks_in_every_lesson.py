@@ -9,7 +9,7 @@ import pytest
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
-from autograder.evidence.plausible import KNOWN
+from autograder.evidence.plausible import known_data
 from autograder.reading.files import read_bytes
 from lessons.toolkit.data import catalogue
 from tests.autograder.evidence import rewriting as forge
@@ -105,7 +105,7 @@ def is_timed(lines: Lines) -> bool:
 def of_data(lines: Lines) -> bool:
     """Return whether the run names a data set that is the same everywhere; pydoc_topics is not."""
     dataset = forge.one(lines, "header")["value"].get("dataset") or {}
-    return dataset.get("name") in KNOWN
+    return dataset.get("name") in known_data()
 
 
 def settles(lines: Lines) -> bool:
@@ -204,7 +204,7 @@ def test_what_was_changed_is_seen(lesson, code):
 
 
 def test_the_data_sets_are_those_of_the_catalogue():
-    for name, known in KNOWN.items():
+    for name, known in known_data().items():
         entry = catalogue.entry(name)
         assert known.sha256 == entry.sha256
         assert (known.train_samples, known.test_samples) == (
