@@ -10,9 +10,6 @@ from autograder.reading.line_facts import ACCURACIES, EPOCH_NUMBERS, EpochNumber
 from autograder.reading.printed_numbers import scaled
 from autograder.records import Epoch, Number, Problem, Run, Where
 
-FEW = 3  # minimum epochs to see whether seconds add up from epoch to epoch
-NEAR = 0.25
-
 
 def runs_in(all_: Lanes, formats: Sequence[str]) -> list[list[Lane]]:
     """Return the lanes of each run. Where several formats read the same lines, the first counts.
@@ -78,7 +75,7 @@ def to_run(file: str, lanes: list[Lane]) -> Run:
     numbers, problems = sorted(lane.epochs), list(lane.problems)
     scale_percentages(lane)
     sparse = min((after - before for before, after in pairwise(numbers)), default=1) > 1
-    if sparse or adds_up(lane, numbers, file, problems):
+    if sparse:  # the number of epochs that they cover is unknown
         for so_far in lane.epochs.values():
             so_far.numbers.pop("seconds", None)
     epochs, unfinished = [], None
@@ -113,20 +110,6 @@ def is_whole(lane: Lane) -> bool | None:
         ends = any(epoch.opened or epoch.answered for epoch in lane.epochs.values())
         return False if ends or lane.of is None or lane.current < lane.of else None
     return None if lane.of is None else lane.current >= lane.of
-
-
-def adds_up(lane: Lane, numbers: list[int], file: str, problems: list[Problem]) -> bool:
-    """Return whether the seconds are times since the start: each is about one epoch longer."""
-    values = [lane.epochs[number].numbers.get("seconds") for number in numbers]
-    seconds = [number.value for number in values if number is not None]
-    if len(seconds) < max(FEW, len(values)) or seconds[0] <= 0:
-        return False
-    if any(abs(s - k * seconds[0]) > NEAR * k * seconds[0] for k, s in enumerate(seconds, 1)):
-        return False
-    where = Where(file, lane.epochs[numbers[-1]].line)
-    reason = "the seconds grow with each epoch, so they are times since the start"
-    problems.append(Problem(where, "seconds", reason))
-    return True
 
 
 def scale_percentages(lane: Lane) -> None:

@@ -106,10 +106,6 @@ EPOCHS = {
     ),
     "minutes": (["pass {n} of 3 loss 1 time 2 min"], {"format": "unknown"}),
     "a clock": (["pass {n} of 3 loss 1 time 0:01:30"], {"epoch_seconds": [90, 90, 90]}),
-    "seconds since the start": (
-        ["pass {n} of 3 loss 1 time {n}0.5 s"],
-        {"epoch_seconds": [], "epochs": 3},
-    ),
     "every tenth epoch": (
         ["pass {n}0 of 30 loss 1 time 9 s"],
         {"epoch_seconds": [], "epochs": None, "outcome": "completed"},
