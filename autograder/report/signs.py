@@ -51,10 +51,6 @@ def changed_line(line: ChangedLine) -> str:
     return f"{'!' if line.telling else ' '} {line.number:5} {line.kind:3} {line.text}{unusual}"
 
 
-def check_signs(row: Row) -> str:
-    return " ".join(SIGNS.get(status, "!") for _, _, most, status in row.checks if most)
-
-
 def notice(row: Row) -> str:
     """Return the first reason to look, or the checks that lost points, followed by adjustments."""
     first = ""
