@@ -7,7 +7,7 @@ link or pipe that the account may have created.
 import os
 import pwd
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -20,9 +20,13 @@ cd "$HOME" 2>/dev/null || cd /
 source "$COURSE_SITE" >&2 || exit 1
 if declare -F load_software >/dev/null; then load_software >&2 || exit 1; fi
 [ -z "${COURSE_ENVIRONMENT:-}" ] || PATH="$COURSE_ENVIRONMENT/bin:$PATH"
-exec "$@"
+exec python -P -c "$@"
 """
-CLUSTER = ("python", "-P", "-c", "from cluster.cli import main; main()")
+CLUSTER = "from cluster.cli import main; main()"
+FACTS = """\
+import lessons.toolkit.record, cluster.cli, os, sys
+print(); print(os.environ.get("COURSE_DATA", "")); print(sys.prefix)
+"""
 
 
 @dataclass(frozen=True)
@@ -30,21 +34,19 @@ class Account:
     name: str
     front: tuple[str, ...]  # the words in front of a command that run it as the account
     home: str
-    variables: dict[str, str] = field(
-        default_factory=dict
-    )  # variables of the site; no others are passed on
+    variables: dict[str, str]  # variables of the site; no others are passed on
 
     def run(
         self,
         *words: str,
         home: str = "",
-        data: bytes | None = None,
+        data: bytes = b"",
         show: bool = False,
         seconds: float | None = 60,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command as this account, without our environment variables.
 
-        `show` prints its output.
+        `show` prints its errors.
         """
         known = CLEAN | self.variables | {"HOME": home or self.home}
         known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
@@ -52,31 +54,40 @@ class Account:
         try:
             return subprocess.run(
                 [*self.front, *clean, *words],
-                input=data or b"",
+                input=data,
                 cwd="/",
                 stdout=subprocess.PIPE,
                 stderr=None if show else subprocess.PIPE,
                 timeout=seconds,
             )
         except subprocess.TimeoutExpired:
-            said = f"{words[0]} has not ended within {seconds:g} s for the account {self.name}"
-            raise click.ClickException(said) from None
+            raise click.ClickException(
+                f"a command of the account {self.name} has not ended within {seconds:g} s"
+            ) from None
 
-    def do(self, *words: str, home: str = "", data: bytes | None = None) -> str:
-        done = self.run(*words, home=home, data=data)
+    def do(self, *words: str, data: bytes = b"") -> str:
+        done = self.run(*words, data=data)
         if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-            raise click.ClickException(f"{words[0]} failed for the account {self.name}: {said[-1]}")
+            raise click.ClickException(
+                f"{words[0]} failed for {self.name}: {last_line(done.stderr)}"
+            )
         return done.stdout.decode(errors="replace").strip()
 
-    def cluster(
-        self, *words: str, home: str, show: bool = False, seconds: float | None = 120
+    def python(
+        self, *words: str, home: str = "", show: bool = False, seconds: float | None = 120
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `cluster …` as the account, with the site's software."""
-        here = (*CLUSTER, *words)
-        return self.run(
-            "bash", "-c", IN_SITE, "cluster", *here, home=home, show=show, seconds=seconds
-        )
+        """Run code with arguments as the account, in the site's Python."""
+        words = ("bash", "-c", IN_SITE, "python", *words)
+        return self.run(*words, home=home, show=show, seconds=seconds)
+
+    def readable(self, folder: Path, *tests: str) -> str:
+        """Return one path in the folder that passes the tests of `find`, or ""."""
+        found = self.run("find", str(folder.resolve()), *tests, "-print", "-quit", seconds=600)
+        return found.stdout.decode(errors="replace").strip()
+
+
+def last_line(text: bytes) -> str:
+    return (text.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
 
 
 def account_named(name: str | None, variables: dict[str, str]) -> Account:
@@ -97,53 +108,38 @@ def account_named(name: str | None, variables: dict[str, str]) -> Account:
     front = ("runuser", "-u", name, "--") if os.getuid() == 0 else ("sudo", "-n", "-u", name, "--")
     account = Account(name, front, known.pw_dir, variables)
     try:
-        allowed = account.run("true").returncode == 0
-    except OSError:
-        allowed = False
-    if not allowed:
+        account.do("true")
+    except (OSError, click.ClickException):
         raise click.ClickException(
             f"you cannot run commands as {name}: become root, or get sudo for that account"
-        )
+        ) from None
     return account
 
 
 def check_closed(account: Account, *folders: Path) -> None:
     """Check that the account cannot read any files in these folders, by trying to read them."""
     for folder in folders:
-        if not folder.exists():
-            continue
-        found = account.run(
-            "find", str(folder.resolve()), "-type", "f", "-readable", "-print", "-quit"
-        )
-        readable = found.stdout.decode(errors="replace").strip()
-        if readable:
+        if folder.exists() and (path := account.readable(folder, "-type", "f", "-readable")):
             raise click.ClickException(
-                f"{account.name} can read {readable!r}, so what runs as that account could too:"
+                f"{account.name} can read {path!r}, so what runs as that account could too:"
                 f" close the folder first: chmod go-rwx {folder}"
             )
 
 
 def check_course(account: Account) -> str:
-    """Check that the account can read the course and start its Python, but change neither."""
-    program = (
-        "import lessons.toolkit.record, cluster.cli, os, sys;"
-        " print(); print(os.environ.get('COURSE_DATA', '')); print(sys.prefix)"
-    )
-    python = ("bash", "-c", IN_SITE, "python", "python", "-P", "-c", program)
-    started = account.run(*python, seconds=120)
+    """Check that the account can start the course's Python but not change it; return its data."""
+    started = account.python(FACTS)
     if started.returncode:
-        said = started.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
         raise click.ClickException(
-            f"{account.name} cannot start the course's Python in {COURSE} ({said[-1]}): open the"
-            " course's folder for reading, or name an environment with --environment FOLDER"
+            f"{account.name} cannot start the course's Python in {COURSE}"
+            f" ({last_line(started.stderr)}): open the course's folder for reading, and set"
+            " COURSE_ENVIRONMENT to an environment that it can start"
         )
     *_, data, prefix = started.stdout.decode(errors="replace").splitlines()
     for folder in (COURSE, Path(prefix)):
-        found = account.run("find", str(folder), "!", "-type", "l", "-writable", "-print", "-quit")
-        writable = found.stdout.decode(errors="replace").strip()
-        if writable:
+        if path := account.readable(folder, "!", "-type", "l", "-writable"):
             raise click.ClickException(
-                f"{account.name} can write {writable!r}, so a program could change the course:"
+                f"{account.name} can write {path!r}, so a program could change the course:"
                 f" chmod -R go-w {folder}"
             )
     return data

@@ -1,59 +1,28 @@
 """`cluster rerun`: run submitted programs again, as jobs of an account that may read nothing."""
 
+import random
 import secrets
 import signal
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
-from autograder.commands.options import FILE, FOLDER, chosen_profile, profile_option
+from autograder.commands.options import FOLDER, chosen_profile, options_of, profile_option
 from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
+from autograder.settings.claims import Claim, plain, who_is
+from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.roster import read_roster
-from autograder.settings.rubric_schema import Profile, Rubric
-from autograder.submissions.class_folder import Submission
-from cluster.rerun import choose
+from autograder.submissions.class_folder import Submission, read_class
 from cluster.rerun.account import account_named, check_closed, check_course
-from cluster.rerun.hand_in import NotRepeatableError, take
 from cluster.rerun.job import Terms, keep, run_job
+from cluster.rerun.repeated import NotRepeatableError, take
 from cluster.schedulers import real_command
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 from cluster.sites.use import PERSONAL
-
-
-@dataclass(frozen=True, slots=True)
-class RerunOptions:
-    """The options of `cluster rerun`, under the names that click gives them."""
-
-    path: Path
-    lesson: str
-    user: str | None
-    out: Path
-    draw: int | None
-    seed: int | None
-    flagged: Path | None
-    roster: Path | None
-    site_name: str | None
-    profile: Profile
-    environment: str | None
-    scratch: str | None
-    minutes: int | None
-    network: bool
-
-    @property
-    def several(self) -> bool:
-        """Return whether several students of a class are chosen, rather than one named student."""
-        return self.draw is not None or self.flagged is not None
-
-    @property
-    def group(self) -> Path:
-        """Return the folder of the class."""
-        return self.path.resolve() if self.several else self.path.resolve().parent
 
 
 @click.command(
@@ -73,128 +42,125 @@ class RerunOptions:
 )
 @click.option("--draw", type=click.IntRange(1), metavar="N", help="Draw N students at random.")
 @click.option("--seed", type=int, help="Random seed; printed if you give none.")
-@click.option(
-    "--flagged",
-    metavar="GRADES",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Rerun the students flagged in this output of `autograder grade`.",
-)
-@click.option("--roster", type=FILE, help="CSV: student, name, email, ids, as for grading.")
-@click.option(
-    "--site", "site_name", metavar="SITE", help="Submit to this site, not the one in use."
-)
 @profile_option
-@click.option("--environment", help="Folder of a Python environment that USER can start.")
-@click.option("--scratch", help="Folder for USER's jobs, seen by all nodes. Default: its home.")
-@click.option(
-    "--minutes", type=click.IntRange(1), help="Time limit of a job. Default: from its record."
-)
 @click.option(
     "--network",
     is_flag=True,
-    help="Allow network access, which ranks on several nodes need. Files are then protected only "
-    "by permissions.",
+    help="Run without the sandbox, which ranks on several nodes need. Only permissions then "
+    "protect your files.",
 )
-def rerun_command(**given: Any) -> None:
-    """Run a student's submitted programs of lesson NN again, to compare them with the records.
+def rerun_command(
+    path: Path,
+    lesson: str,
+    user: str | None,
+    out: Path,
+    draw: int | None,
+    seed: int | None,
+    profile: str | None,
+    network: bool,
+) -> None:
+    """Run a student's submitted programs of lesson NN again.
 
-    CLASS/STUDENT, or CLASS with --draw or --flagged. The jobs belong to an account that can read
-    neither the class nor the grades, and run on one node without a network.
+    CLASS/STUDENT, or CLASS with --draw. The class's class.yaml gives the profile and the roster.
+    The jobs belong to an account that can read neither the class nor the grades, and run on one
+    node without a network.
     """
-    rules = rubric.load_rubric(rubric_file(given["lesson"]))
-    profile = chosen_profile(given.pop("profile"), {rules.lesson: rules})
-    options = RerunOptions(profile=profile, **given)
-    submissions = submissions_of(options, rules.lesson)
-    terms = terms_of(options)
+    group = path.resolve() if draw else path.resolve().parent
+    options = options_of(read_class_file(class_file_of(group)), {"profile": profile})
+    rules = rubric.load_rubric(rubric_file(options.rubrics, lesson))
+    size = chosen_profile(options.profile, {rules.lesson: rules})
+    submissions = submissions_of(group, options.rubrics, rules.lesson)
+    if draw:
+        chosen = drawn(submissions, draw, secrets.randbelow(10**6) if seed is None else seed)
+    else:
+        chosen = [submission_of(path.resolve(), rules.lesson, submissions, options.roster)]
+    terms = terms_of(user, [group, out.resolve()], network)
+    out.mkdir(parents=True, exist_ok=True, mode=0o700)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as after Ctrl-C: the job is cancelled
     failed = 0
-    for number, submission in enumerate(submissions, 1):
-        click.echo(
-            f"{number} of {len(submissions)}: {printable(submission.owner)}, lesson {rules.lesson}",
-            err=True,
-        )
+    for number, submission in enumerate(chosen, 1):
+        name = printable(submission.owner)
+        click.echo(f"{number} of {len(chosen)}: {name}, lesson {rules.lesson}", err=True)
         try:
-            rerun_submission(submission, rules, options, terms)
+            taken = take(submission, rules, size)
+            ended = [run_job(terms, taken, job) for job in taken.jobs]
+            keep(out / submission.owner / rules.lesson, taken, terms, ended)
+            click.echo("\n".join(f"  job {one.job_id} {one.state}" for one in ended), err=True)
         except (NotRepeatableError, click.ClickException) as reason:
             click.echo(f"  not run again: {printable(reason)}", err=True)
             failed += 1
-    if failed < len(submissions):
-        again = f"autograder grade {options.group} --set reruns={options.out} …"
-        click.echo(f"Compare: {again}", err=True)
+    if failed < len(chosen):
+        click.echo(f"Compare: autograder grade {group} --set reruns={out} …", err=True)
     if failed:
         raise SystemExit(1)
 
 
-def submissions_of(options: RerunOptions, lesson: str) -> list[Submission]:
-    path = options.path.resolve()
-    if not options.several:
-        return [choose.submission_at(path, lesson, read_roster(options.roster))]
-    return chosen(choose.submissions_of(path, lesson), options, lesson)
+def rubric_file(folder: Path, lesson: str) -> Path:
+    known = {file.stem: file for file in rubric.files_in(folder)}
+    if file := known.get(lesson.split("_")[0].zfill(2)):
+        return file
+    there = ", ".join(known)
+    raise click.UsageError(f"there is no lesson {shortened(lesson)}; there are {there}")
 
 
-def terms_of(options: RerunOptions) -> Terms:
-    """Return the settings for all jobs. The account can read neither the class nor the grades."""
-    site = site_files.current(options.site_name)
+def submissions_of(group: Path, rubrics: Path, lesson: str) -> list[Submission]:
+    """Return the submissions of a lesson, as `autograder grade` finds them."""
+    if not group.is_dir():
+        raise click.UsageError(f"{shortened(group)} does not exist: name CLASS/STUDENT")
+    lessons = [file.stem for file in rubric.files_in(rubrics)]
+    return [each for each in read_class(group, lessons) if each.lesson == lesson]
+
+
+def submission_of(
+    path: Path, lesson: str, submissions: list[Submission], roster: Path | None
+) -> Submission:
+    """Return the submission of CLASS/STUDENT. STUDENT may be any form that the roster has."""
+    by_name = {
+        name: each for each in submissions for name in (each.owner, *each.students)
+    }  # a group's folder belongs to all its members
+    if path.name in by_name:
+        return by_name[path.name]
+    known = who_is(read_roster(roster), {})(Claim(path.name)).students
+    found = [name for name in by_name if name in known or plain(name) == plain(path.name)]
+    if len(found) == 1:
+        return by_name[found[0]]
+    possible = f"; it may be {', '.join(sorted(found))}" if found else ""
+    raise click.UsageError(
+        f"{shortened(path.name)} submitted nothing for lesson {lesson} in {path.parent}{possible}. "
+        "Name CLASS/STUDENT, or CLASS with --draw N"
+    )
+
+
+def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submission]:
+    """Return a random draw of submissions. The same class and seed give the same draw."""
+    if not submissions:
+        raise click.ClickException("there are no submissions to run again")
+    in_order = sorted(submissions, key=lambda each: each.owner)
+    chosen = random.Random(seed).sample(in_order, min(number, len(in_order)))
+    chosen.sort(key=lambda each: each.owner)
+    names = ", ".join(printable(each.owner) for each in chosen)
+    click.echo(f"Drawn with --seed {seed}: {names}", err=True)
+    return chosen
+
+
+def terms_of(user: str | None, private: list[Path], network: bool) -> Terms:
+    """Return the settings for all jobs, after checking what the account can reach."""
+    site = site_files.current(None)
     if program := scheduler_of(site).SUBMIT_PROGRAM:
         real_command.need(program, site)
-    account = account_named(options.user, handed_on(site, options.environment))
-    options.out.mkdir(parents=True, exist_ok=True, mode=0o700)
-    private = [options.group, options.out.resolve()]
-    private += [options.flagged.resolve()] if options.flagged else []
+    account = account_named(user, variables_of(site))
     check_closed(account, *private)
-    if not check_course(account) and not options.network:
+    if not check_course(account) and not network:
         click.echo(
             "COURSE_DATA is not set: without a network, programs find only the synthetic stand-in",
             err=True,
         )
-    seconds = options.minutes and 60 * options.minutes
-    scratch = options.scratch or account.home
-    return Terms(account, site, scratch, private, options.network, seconds)
+    return Terms(account, site, private, network)
 
 
-def rerun_submission(
-    submission: Submission, rules: Rubric, options: RerunOptions, terms: Terms
-) -> None:
-    taken = take(submission, rules, options.profile)
-    ended = [run_job(terms, taken, job) for job in taken.jobs]
-    folder = options.out / submission.owner / rules.lesson
-    keep(folder, taken, terms, ended)
-    states = ", ".join(f"job {one.job_id} {one.state}" for one in ended)
-    click.echo(f"{printable(folder)}: {states}")
-
-
-def rubric_file(lesson: str) -> Path:
-    known = {file.stem: file for file in rubric.files_in(rubric.FOLDER)}
-    number = lesson.split("_")[0].zfill(2)
-    if number not in known:
-        there = ", ".join(known)
-        raise click.UsageError(f"there is no lesson {shortened(lesson)}; there are {there}")
-    return known[number]
-
-
-def chosen(submissions: list[Submission], options: RerunOptions, lesson: str) -> list[Submission]:
-    """Return the flagged submissions, a random sample, or a random sample of the flagged ones."""
-    if options.flagged is not None:
-        names = choose.flagged(options.flagged, lesson)
-        submissions = [one for one in submissions if not names.isdisjoint(one.students)]
-    if options.draw is not None:
-        seed = secrets.randbelow(10**6) if options.seed is None else options.seed
-        submissions = choose.drawn(submissions, options.draw, seed)
-        names_drawn = ", ".join(printable(one.owner) for one in submissions)
-        click.echo(f"Drawn with --seed {seed}: {names_drawn or 'nobody'}", err=True)
-    if not submissions:
-        raise click.ClickException("there are no submissions to rerun")
-    return submissions
-
-
-def handed_on(site: Site, environment: str | None) -> dict[str, str]:
-    """Return the variables that are passed to the account's jobs.
-
-    These variables give the locations of the site file, the data and Python.
-    """
+def variables_of(site: Site) -> dict[str, str]:
+    """Return the variables that the account's jobs get: site file, data, Python and account."""
     known = {name: site.variable(name) for name in PERSONAL.values()}
     known |= {name: text for name, text in site.exports.items() if name.startswith("SBATCH_")}
     known["COURSE_SITE"] = str(site_files.FOLDER / f"{site.name}.sh")
-    if environment:
-        known["COURSE_ENVIRONMENT"] = environment
     return {name: text for name, text in known.items() if text}

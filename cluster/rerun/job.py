@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 import shlex
 import tarfile
 import time
@@ -14,15 +13,13 @@ from pathlib import Path
 import click
 
 from cluster.job_file.jobfile import clock
-from cluster.rerun.account import COURSE, Account
-from cluster.rerun.hand_in import NotRepeatableError, Repeated, Taken
+from cluster.rerun.account import CLUSTER, COURSE, Account
+from cluster.rerun.repeated import Repeated, Taken
 from cluster.sites.site_files import Site
 
-HERE = COURSE / "cluster" / "rerun"
 LARGEST_OUTPUT = 50_000_000  # bytes
+TICKS_A_SECOND, SLACK_CORES = 100, 0.25  # of /proc/stat; cores for the node's daemons
 SHORTEST, TIMES_AS_LONG = 600, 3  # at least this many seconds, and this many times the recorded run
-MOST_RANKS = 1024
-SLACK_CORES = 0.25  # cores for the node's daemons
 UNSEEN = ("solutions", "tests", "autograder/rubrics/expected", ".git", "build")  # in the course
 
 JOB = """\
@@ -30,13 +27,38 @@ JOB = """\
 set -euo pipefail
 {variables}
 source "$COURSE_SITE"
+export HOME={folder} TMPDIR=/tmp LAUNCHER={launcher} COURSE_RERUN_ALONE={alone}
 python=$(command -v python)
-{exports}
 cd {folder}
-exec "$python" -I {sandbox} {options} \\
-    ${{COURSE_DATA:+--show "$COURSE_DATA"}} ${{COURSE_ENVIRONMENT:+--show "$COURSE_ENVIRONMENT"}} \\
-    $("$python" -I -c 'import sys; print("--show", sys.prefix, "--show", sys.base_prefix)') \\
-    -- bash -c {body} rerun "$@"
+ulimit -c 0 -f 4194304 -u 8192 # core dumps, KiB per file, processes of the account
+sandbox=()
+if [ -n "$COURSE_RERUN_ALONE" ]; then
+    command -v bwrap >/dev/null || {{
+        echo "rerun: this node has no bwrap (package bubblewrap), which shields the network and" \\
+            "other files; install it, or run without it: cluster rerun --network" >&2
+        exit 1
+    }}
+    # Read-only but for the program's folder. Its own processes, network and temporary files.
+    sandbox=(bwrap --unshare-user --unshare-pid --unshare-ipc --unshare-net --cap-drop ALL
+        --die-with-parent --new-session --ro-bind / / --dev-bind /dev /dev --proc /proc
+        --tmpfs /tmp --tmpfs /var/tmp --tmpfs /dev/shm)
+    hide() {{ # a folder that the account cannot reach needs no cover
+        for each in "$@"; do [ ! -d "$each" ] || sandbox+=(--tmpfs "$each"); done
+    }}
+    hide {hidden}
+    prefixes=$("$python" -I -c 'import sys; print(sys.prefix, sys.base_prefix)')
+    for each in {course} ${{COURSE_DATA:-}} ${{COURSE_ENVIRONMENT:-}} $prefixes; do
+        sandbox+=(--ro-bind "$each" "$each")
+    done
+    hide {unseen}
+    sandbox+=(--bind {folder} {folder})
+fi
+ticks() {{ awk '/^cpu /{{print $2 + $3 + $4 + $7 + $8 + $9, $5 + $6}}' /proc/stat; }} # busy, idle
+before=$(ticks)
+code=0
+"${{sandbox[@]}}" bash -c {body} rerun "$@" || code=$?
+{{ echo "$before $(ticks) $(nproc --all)"; times; }} >{report}
+exit $code
 """
 BODY = """\
 set -euo pipefail
@@ -52,10 +74,8 @@ class Terms:
 
     account: Account
     site: Site
-    parent: str  # the parent of the account's folders, the same on all nodes
     hide: list[Path]  # hidden from programs, whatever the permissions
     network: bool
-    seconds: int | None  # time limit
 
 
 @dataclass(frozen=True)
@@ -72,16 +92,15 @@ class Ended:
     state: str
     submitted: float
     ended: float
-    accounting: str  # the scheduler's line about the job
     output: bytes
     error: bytes
     undisturbed: bool  # it had all requested cores to itself, so its speed is meaningful
 
 
 @contextmanager
-def place_of(account: Account, parent: str) -> Iterator[Place]:
-    """Create the job's two folders under the rerun account, and remove them at the end."""
-    base = account.do("mktemp", "-d", f"{parent}/rerun-XXXXXXXX")
+def place_of(account: Account) -> Iterator[Place]:
+    """Create the job's two folders in the rerun account's home, and remove them at the end."""
+    base = account.do("mktemp", "-d", f"{account.home}/rerun-XXXXXXXX")
     place = Place(f"{base}/own", f"{base}/program")
     try:
         account.do("mkdir", "-m", "700", place.own, place.program)
@@ -104,129 +123,82 @@ def put(account: Account, place: Place, programs: dict[str, bytes]) -> None:
     account.do(*words, data=packed.getvalue())
 
 
-# --- the job file -------------------------------------------------------------------------------
-
-
 def job_text(job: Repeated, place: Place, terms: Terms) -> str:
-    alone = {} if terms.network else {"COURSE_RERUN_ALONE": "yes"}
-    exports = (
-        alone
-        | {"LAUNCHER": job.launcher}
-        | {
-            "HOME": place.program,
-            "TMPDIR": "/tmp",
-            "COURSE_RERUN_FOLDER": place.program,
-            # See path/sitecustomize.py.
-            "PYTHONSAFEPATH": "1",
-            "PYTHONNOUSERSITE": "1",
-            "PYTHONPATH": f"{HERE / 'path'}:{COURSE}",
-        }
-    )
-    shown, hidden = [COURSE, place.program], [COURSE / name for name in UNSEEN]
-    hidden += [*terms.hide, Path(terms.account.home), Path(terms.parent)]
-    options = [f"--report={place.own}/report.json"]
-    options += [f"--show={path}" for path in shown] + [f"--hide={path}" for path in hidden]
-    if terms.network:
-        options = ["--limits-only"]
+    account = terms.account
     before = f"python -u {shlex.join(job.before)}\n" if job.before else ""
+    site = shlex.quote(str(COURSE / "cluster" / "rerun" / "site.sh"))
+    variables = (f"export {name}={shlex.quote(text)}" for name, text in account.variables.items())
     return JOB.format(
-        variables=exported(terms.account.variables),
-        exports=exported(exports),
+        variables="\n".join(variables),
         folder=shlex.quote(place.program),
-        sandbox=shlex.quote(str(HERE / "sandbox.py")),
-        options=shlex.join(options),
-        body=shlex.quote(BODY.format(site=shlex.quote(str(HERE / "site.sh")), before=before)),
+        launcher=job.launcher,
+        alone="" if terms.network else "yes",
+        hidden=shlex.join([*map(str, terms.hide), account.home]),
+        course=shlex.quote(str(COURSE)),
+        unseen=shlex.join([str(COURSE / name) for name in UNSEEN]),
+        body=shlex.quote(BODY.format(site=site, before=before)),
+        report=shlex.quote(f"{place.own}/report"),
     )
-
-
-def exported(variables: dict[str, str]) -> str:
-    return "\n".join(f"export {name}={shlex.quote(text)}" for name, text in variables.items())
 
 
 def options_of(job: Repeated, terms: Terms) -> list[str]:
     """Return the scheduler's options: one node or, with a network, as many nodes as recorded."""
-    cores = terms.site.number("SITE_CORES_PER_NODE")
-    nodes = job.hosts if terms.network else 1
-    if job.ranks > MOST_RANKS:
-        raise NotRepeatableError(f"{job.ranks} ranks are more than {MOST_RANKS}")
-    if cores and -(-job.ranks // nodes) > cores:
-        raise NotRepeatableError(
-            f"{job.ranks} ranks are more than the {cores} cores of a node: with --network they may"
-            " be on several"
-        )
-    threads = job.threads if not cores or job.threads * -(-job.ranks // nodes) <= cores else 1
-    seconds = terms.seconds or max(SHORTEST, int(TIMES_AS_LONG * job.seconds))
     return [
-        f"--nodes={nodes}",
+        f"--nodes={job.hosts if terms.network else 1}",
         f"--ntasks={job.ranks}",
-        f"--cpus-per-task={threads}",
-        f"--time={clock(seconds)}",
+        f"--cpus-per-task={job.threads}",
+        f"--time={clock(max(SHORTEST, int(TIMES_AS_LONG * job.seconds)))}",
         "--job-name=rerun",
         "--output=rerun_%j.out",
         "--error=rerun_%j.err",
     ]
 
 
-# --- from submission to results -----------------------------------------------------------------
-
-
 def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
     account, options = terms.account, options_of(job, terms)
-    with place_of(account, terms.parent) as place:
+    with place_of(account) as place:
         put(account, place, taken.programs)
-        text = job_text(job, place, terms)
         file = f"{place.own}/job.sbatch"
-        account.do("tee", file, data=text.encode())
-        words = ["--parsable", *options, file, "--"]
+        account.do("tee", file, data=job_text(job, place, terms).encode())
+        words = ["--parsable", *options, file, "--", job.program, *job.arguments]
         submitted = time.time()
-        said = account.cluster(
-            "submit", *words, job.program, *job.arguments, home=place.own, show=True
-        )
-        last = said.stdout.decode(errors="replace").split()[-1:]
-        if said.returncode or not last:
+        answer = account.python(CLUSTER, "submit", *words, home=place.own, show=True)
+        last = answer.stdout.decode(errors="replace").split()[-1:]
+        if answer.returncode or not last:
             raise click.ClickException("the job was not submitted; the reason is above")
-        job_id = last[0]
+        [job_id] = last
         try:
-            account.cluster("wait", job_id, home=place.own, show=True, seconds=None)
-        except BaseException:  # cancelled or ended by the scheduler
-            account.cluster("cancel", job_id, home=place.own, show=True)
+            words = ["wait", job_id]
+            waited = account.python(CLUSTER, *words, home=place.own, show=True, seconds=None)
+        except BaseException:  # interrupted
+            account.python(CLUSTER, "cancel", job_id, home=place.own, show=True)
             raise
         ended = time.time()
-        row = accounting(account, place, job_id)
-        output = read(account, f"{place.own}/rerun_{job_id}.out")
-        error = read(account, f"{place.own}/rerun_{job_id}.err")
-        undisturbed = had_its_cores(read(account, f"{place.own}/report.json"), job)
-    state = re.split(r"\|", row)[5] if row.count("|") > 5 else "UNKNOWN"
-    return Ended(job_id, state.split(" ")[0], submitted, ended, row, output, error, undisturbed)
+        # read with the account's permissions, up to a limit
+        output, error, report = (
+            account.run("head", "-c", str(LARGEST_OUTPUT), f"{place.own}/{name}").stdout
+            for name in (f"rerun_{job_id}.out", f"rerun_{job_id}.err", "report")
+        )
+    state = "FAILED" if waited.returncode else "COMPLETED"
+    undisturbed = had_its_cores(report.decode(errors="replace"), job)
+    return Ended(job_id, state, submitted, ended, output, error, undisturbed)
 
 
-def accounting(account: Account, place: Place, job_id: str) -> str:
-    """Return the job's accounting line, which is complete only a few seconds after the job ends."""
-    for _ in range(20):
-        done = account.cluster("accounting", "--parsable", job_id, home=place.own)
-        rows = done.stdout.decode(errors="replace").splitlines()
-        row = next((line for line in rows if line.startswith(f"{job_id}|")), "")
-        if row and "RUNNING" not in row and "COMPLETING" not in row:
-            return row
-        time.sleep(0.5)
-    return row
+def had_its_cores(report: str, job: Repeated) -> bool:
+    """Return whether other work left the job its cores; False if the report is incomplete.
 
-
-def had_its_cores(report: bytes, job: Repeated) -> bool:
-    """Return whether the job had its cores to itself, as sandbox.py reports; False if unknown."""
+    The report has the node's busy and idle ticks before and after, the number of its cores, and
+    what the shell's `times` prints: the CPU time of the job's own processes is the last line.
+    """
     try:
-        told = json.loads(report)
-        return told["others"] + job.ranks * job.threads <= told["cores"] + SLACK_CORES
-    except (ValueError, LookupError, TypeError):
+        ticks, _, own = report.splitlines()
+        busy, idle, busy_after, idle_after, cores = map(float, ticks.split())
+        seconds = (busy_after + idle_after - busy - idle) / TICKS_A_SECOND / cores
+        used = sum(60 * float(m) + float(s[:-1]) for m, s in (w.split("m") for w in own.split()))
+        others = max((busy_after - busy) / TICKS_A_SECOND - used, 0) / seconds
+        return others + job.ranks * job.threads <= cores + SLACK_CORES
+    except (ValueError, ZeroDivisionError):
         return False
-
-
-def read(account: Account, path: str) -> bytes:
-    """Read a file with the account's permissions, up to a limit."""
-    return account.run("head", "-c", str(LARGEST_OUTPUT), path).stdout
-
-
-# --- results to keep ----------------------------------------------------------------------------
 
 
 def keep(folder: Path, taken: Taken, terms: Terms, ended: list[Ended]) -> None:
@@ -253,10 +225,9 @@ def keep(folder: Path, taken: Taken, terms: Terms, ended: list[Ended]) -> None:
                 "ranks": job.ranks,
                 "launches": job.launches,
                 "undisturbed": one.undisturbed,
-                "accounting": one.accounting,
             }
         )
-    told = {
+    facts = {
         "student": taken.student,
         "lesson": taken.lesson,
         "site": terms.site.name,
@@ -265,4 +236,4 @@ def keep(folder: Path, taken: Taken, terms: Terms, ended: list[Ended]) -> None:
         "programs": taken.digests(),
         "jobs": jobs,
     }
-    (folder / "rerun.json").write_text(json.dumps(told, indent=1) + "\n")
+    (folder / "rerun.json").write_text(json.dumps(facts, indent=1) + "\n")

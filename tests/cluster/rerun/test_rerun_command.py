@@ -1,6 +1,5 @@
 """Test which submissions `cluster rerun` runs again, and its refusals before it runs anything."""
 
-import json
 import os
 import pwd
 import re
@@ -12,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main as autograder
-from autograder.settings.roster import read_roster
+from autograder.settings import rubric
 from cluster.cli import main
 from cluster.rerun.account import account_named, check_closed
-from cluster.rerun.choose import submission_at
+from cluster.rerun.command import submission_of, submissions_of
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import ROSTER, moodle, write
 
@@ -39,25 +38,12 @@ def drawn(text):
 
 
 def test_a_lot_is_the_same_for_the_same_seed(course_class):
-    words = (course_class, "02", "--site", "laptop", "--draw", 2, "--as", "nobody-here")
+    words = (course_class, "02", "--draw", 2, "--as", "nobody-here")
     seed, names = drawn(rerun(*words).stderr)
     assert len(names.split(", ")) == 2
     assert drawn(rerun(*words, "--seed", seed).stderr) == (seed, names)
     every = {drawn(rerun(*words, "--seed", n).stderr)[1] for n in range(20)}
     assert len(every) > 3
-
-
-def test_the_flagged_are_those_of_the_lesson_whose_evidence_is_odd(course_class, tmp_path):
-    output = course_class / "ben" / "02_serial" / "02_serial_1.out"
-    output.write_text(output.read_text().replace('"test_accuracy":0.978', '"test_accuracy":0.998'))
-    grade = ["grade", str(course_class), "--out", str(tmp_path / "grades"), "--profile", "full"]
-    assert CliRunner().invoke(autograder, grade).exit_code == 1
-    words = (course_class, "02", "--site", "laptop", "--as", "nobody-here", "--draw", 9)
-    flagged = rerun(*words, "--flagged", tmp_path / "grades")
-    assert drawn(flagged.stderr)[1] == "ben"
-    nobody = rerun(course_class, "03", *words[2:], "--flagged", tmp_path / "grades")
-    assert drawn(nobody.stderr)[1] == "nobody"
-    assert nobody.exit_code == 1
 
 
 def test_students_are_those_of_the_collected_class(tmp_path):
@@ -68,28 +54,35 @@ def test_students_are_those_of_the_collected_class(tmp_path):
     home = tmp_path / "class"
     words = ["collect", str(down), "--from", "moodle", "--into", str(home), *roster]
     assert CliRunner().invoke(autograder, words).exit_code == 0
-    people = read_roster(tmp_path / "roster.csv")
+    submissions = submissions_of(home, rubric.FOLDER, "01")
     for asked in ("ada", "Lovelace, Ada", "al1"):
-        assert submission_at(home / asked, "01", people).owner == "ada"
+        found = submission_of(home / asked, "01", submissions, tmp_path / "roster.csv")
+        assert found.owner == "ada"
     with pytest.raises(click.UsageError, match="ada2 submitted nothing"):
-        submission_at(home / "ada2", "01", people)
-    told = rerun(home, "01", "--site", "laptop", "--as", "nobody-here", "--draw", 9, *roster)
+        submission_of(home / "ada2", "01", submissions, tmp_path / "roster.csv")
+    told = rerun(home, "01", "--as", "nobody-here", "--draw", 9)
     assert drawn(told.stderr)[1] == "ada, ben, zoe"
+
+
+def test_class_yaml_gives_the_profile_and_the_roster(course_class):
+    (course_class.parent / "roster.csv").write_text("student,name\nada,Ada Lovelace\n")
+    (course_class / "class.yaml").write_text("profile: full\nroster: ../roster.csv\n")
+    words = ["rerun", str(course_class / "Lovelace, Ada"), "02", "--as", "nobody-here"]
+    done = CliRunner().invoke(main, words)
+    assert "no account nobody-here" in done.stderr
 
 
 # The arguments, and words of the message.
 REFUSED = [
-    (["CLASS", "02"], "name CLASS/STUDENT, or use --draw"),
+    (["CLASS", "02"], "Name CLASS/STUDENT, or CLASS with --draw"),
     (["CLASS/ada", "02"], "name it with --as USER"),
     (["CLASS/ada", "02", "--as", "nobody-here"], "no account nobody-here"),
     (["CLASS/ada", "02", "--as", "root"], "name another one"),
     (["CLASS/ada", "44", "--as", "nobody"], "there is no lesson 44"),
-    (["CLASS/eve", "02", "--as", "nobody"], "no student there has that name"),
-    (["CLASS/" + "e" * 300, "02", "--as", "nobody"], "no student there has that name"),
+    (["CLASS/eve", "02", "--as", "nobody"], "submitted nothing"),
+    (["CLASS/" + "e" * 300, "02", "--as", "nobody"], "submitted nothing"),
     (["CLASS/ada", "e" * 300, "--as", "nobody"], "there is no lesson eee"),
     (["CLASSES/eve", "02", "--as", "nobody"], "does not exist"),
-    (["CLASS", "02", "--flagged", "CLASS", "--as", "nobody"], "holds no records"),
-    (["CLASS/ada", "02", "--site", "nowhere", "--as", "nobody"], "there is no site nowhere"),
 ]
 
 
@@ -97,20 +90,10 @@ REFUSED = [
 def test_what_is_refused(course_class, words, sentence, monkeypatch):
     monkeypatch.chdir(course_class.parent)
     words = [word.replace("CLASS", str(course_class)) for word in words]
-    site = [] if "--site" in words else ["--site", "laptop"]
-    result = rerun(*words, *site)
+    result = rerun(*words)
     assert result.exit_code != 0
     assert sentence in " ".join(result.stderr.split()), result.stderr
     assert not (course_class.parent / "reruns" / "ada").exists()
-
-
-def test_grades_that_cannot_be_read(course_class, tmp_path):
-    (tmp_path / "grades" / "records").mkdir(parents=True)
-    (tmp_path / "grades" / "records" / "ada.json").write_text(json.dumps({"grades": [{}]}))
-    words = (course_class, "02", "--site", "laptop", "--as", "nobody")
-    result = rerun(*words, "--flagged", tmp_path / "grades")
-    assert result.exit_code == 2
-    assert "grade again" in result.stderr
 
 
 # --- the account --------------------------------------------------------------------------------
@@ -145,7 +128,7 @@ def test_commands_of_the_account_have_none_of_our_variables(monkeypatch):
     assert (said["USER"], said["HOME"]) == ("nobody", known.pw_dir)
     assert "COURSE_TOKEN" not in said
     assert nobody.do("id", "-u") == str(known.pw_uid)
-    with pytest.raises(click.ClickException, match="for the account nobody"):
+    with pytest.raises(click.ClickException, match="for nobody"):
         nobody.do("cat", "/etc/shadow")
 
 

@@ -1,13 +1,11 @@
 """Choose what to run again: the programs and arguments behind the runs that count."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import PurePath, PurePosixPath
 
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import run_that_counts
-from autograder.measuring import measure
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.files import read_files
 from autograder.records import Run
@@ -21,9 +19,8 @@ from autograder.submissions.regular_files import open_regular
 
 MOST_PROGRAMS, LARGEST = 100, 1_000_000  # number of files, bytes per file
 LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds
-
+COURSE = ("lessons", "cluster", "autograder")  # a rerun uses the instructor's own packages
 LAUNCHERS = ("torchrun", "horovodrun")  # programs may need the variables these set
-
 # What a notebook runs before it submits its job: lesson -> program and arguments.
 BEFORE = {"08": ("make_parts.py", "--train-samples", "{train_samples}")}
 
@@ -66,11 +63,18 @@ def take(submission: Submission, rubric: Rubric, profile: Profile) -> Taken:
     runs = read_files(files.outputs, own_readers(rubric))
     programs = programs_in(files)
     hand_in = HandIn(rubric=rubric, runs=runs, answers={}, answers_file=None, profile=profile)
-    counted = [r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))]
-    recorded = {run.launch: run for run in counted if run.launch}
-    if not recorded:
+    counted = [measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs]
+    groups: dict[tuple, dict[str, Run]] = {}  # runs of one job are repeated in one job
+    for run in counted:
+        if run is not None and run.launch:
+            key = (run.job_id, program_of(run, programs), arguments_of(run), ranks_of(run))
+            groups.setdefault(key, {})[run.launch] = run
+    if not groups:
         raise NotRepeatableError("no run that counts has finished with a run record")
-    jobs = jobs_of(list(recorded.values()), programs)
+    jobs = tuple(
+        job_of(program, words, list(group.values()), programs)
+        for (_, program, words, _), group in groups.items()
+    )
     return Taken(submission.owner, rubric.lesson, programs, jobs)
 
 
@@ -83,9 +87,12 @@ def programs_in(files: LessonFiles) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for path, shown in files.programs.items():
         name = below_lesson(PurePath(shown))
-        if name.endswith(JOB_FILES):
-            continue  # the record's launch says how the programs ran
-        text = read_program(path, name)
+        if name.endswith(JOB_FILES) or PurePath(name).parts[0] in COURSE:
+            continue
+        with open_regular(path) as file:
+            text = file.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise NotRepeatableError(f"{shortened(name, 80)} has more than {LARGEST:,} bytes")
         if found.setdefault(name, text) != text:
             raise NotRepeatableError(f"two different {shortened(name, 80)} were submitted")
     return found
@@ -100,58 +107,31 @@ def below_lesson(name: PurePath) -> str:
     return str(PurePosixPath(*name.parts[next(below, top) :]))
 
 
-def read_program(path: Path, name: str) -> bytes:
-    try:
-        with open_regular(path) as file:
-            text = file.read(LARGEST + 1)
-    except OSError as error:
-        raise NotRepeatableError(
-            f"{shortened(name, 80)} cannot be read: {error.strerror}"
-        ) from None
-    if len(text) > LARGEST:
-        raise NotRepeatableError(f"{shortened(name, 80)} has more than {LARGEST:,} bytes")
-    return text
-
-
-# --- jobs ---------------------------------------------------------------------------------------
-
-
-def jobs_of(runs: Sequence[Run], programs: dict[str, bytes]) -> tuple[Repeated, ...]:
-    """Return the jobs to submit. Runs from the same job are rerun in the same job."""
-    groups: dict[tuple, list[Run]] = {}
-    for run in runs:
-        key = (run.job_id, program_of(run, programs), arguments_of(run), measure.workers(run))
-        groups.setdefault(key, []).append(run)
-    return tuple(
-        job_of(program, arguments, group, programs)
-        for (_, program, arguments, _), group in groups.items()
-    )
-
-
 def job_of(
-    program: str, arguments: tuple[str, ...], runs: Sequence[Run], programs: dict[str, bytes]
+    program: str, arguments: tuple[str, ...], runs: list[Run], programs: dict[str, bytes]
 ) -> Repeated:
-    first = runs[0]
+    header = runs[0].header
+    first, *words = BEFORE.get(header.lesson or "", ("",))
+    samples = whole(header.dataset.train_samples)
+    before = (first, *(word.format(train_samples=samples) for word in words))
     return Repeated(
         program=program,
         arguments=arguments,
-        ranks=whole(first.header.world_size),
-        hosts=len({rank.host for rank in first.ranks if rank.host}) or 1,
-        threads=whole(first.header.threads),
-        launcher=launcher if (launcher := first.header.launcher or "") in LAUNCHERS else "",
+        ranks=ranks_of(runs[0]),
+        hosts=len({rank.host for rank in runs[0].ranks if rank.host}) or 1,
+        threads=whole(header.threads),
+        launcher=header.launcher if header.launcher in LAUNCHERS else "",
         seconds=min(sum(r.total_seconds.value for r in runs if r.total_seconds), LONGEST),
-        before=before(first, programs),
+        before=before if first in programs else (),
         launches=tuple(run.launch for run in runs),
     )
 
 
 def program_of(run: Run, programs: dict[str, bytes]) -> str:
-    name = run.header.program
-    if name is None or name not in programs:
-        raise NotRepeatableError(
-            f"the record names the program {shortened(name, 60)}, which was not submitted"
-        )
-    return name
+    if run.header.program in programs:
+        return run.header.program
+    name = shortened(run.header.program, 60)
+    raise NotRepeatableError(f"the record names the program {name}, which was not submitted")
 
 
 def arguments_of(run: Run) -> tuple[str, ...]:
@@ -169,12 +149,8 @@ def in_own_tmp(word: str) -> str:
     return f"{option}{equals}/tmp/{PurePath(value).name}" if value.startswith("/") else word
 
 
-def before(run: Run, programs: dict[str, bytes]) -> tuple[str, ...]:
-    program, *words = BEFORE.get(run.header.lesson or "", ("",))
-    if program not in programs:
-        return ()
-    samples = whole(run.header.dataset.train_samples)
-    return (program, *(word.format(train_samples=samples) for word in words))
+def ranks_of(run: Run) -> int:
+    return whole(run.header.world_size)
 
 
 def whole(value: float | None) -> int:

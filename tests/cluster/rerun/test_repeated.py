@@ -6,8 +6,9 @@ import os
 import pytest
 
 from autograder.settings import rubric
-from cluster.rerun.choose import submissions_of
-from cluster.rerun.hand_in import LARGEST, MOST_PROGRAMS, NotRepeatableError, take
+from cluster.rerun.command import submissions_of
+from cluster.rerun.job import had_its_cores
+from cluster.rerun.repeated import LARGEST, MOST_PROGRAMS, NotRepeatableError, take
 from tests.autograder.make_record import make_record, sealed_again, write_lines
 
 WORDS = ["--epochs", "3", "--train-samples", "60000"]
@@ -35,13 +36,14 @@ def lesson_02(folder, files, outputs):
 
 
 def taken(place, number="02"):
-    [submission] = submissions_of(place.parent, number)
+    [submission] = submissions_of(place.parent, rubric.FOLDER, number)
     return take(submission, rubric.load_rubric(rubric.FOLDER / f"{number}.yaml"), "full")
 
 
 def test_programs_and_jobs_of_a_hand_in(tmp_path):
     files = {"train.py": PROGRAM, "train_torch.py": b"2", "nets/cnn.py": b"3", "job.sbatch": b"rm"}
     files |= {"__pycache__/train.py": b"stale", "weights.npy": b"4", ".hidden.py": b"5"}
+    files |= {"lessons/toolkit/record/__init__.py": b"forged"}  # the instructor's own is used
     lesson_02(tmp_path / "ada" / "02_serial", files, [keras(), torch(size=2)])
     found = taken(tmp_path / "ada")
     assert found.programs == {"train.py": PROGRAM, "train_torch.py": b"2", "nets/cnn.py": b"3"}
@@ -146,3 +148,19 @@ def test_lesson_08_makes_its_parts_first(tmp_path):
     lesson_02(tmp_path / "ada" / "08_data", files, [keras(**facts)])
     [job] = taken(tmp_path / "ada", "08").jobs
     assert job.before == ("make_parts.py", "--train-samples", "6400")
+
+
+@pytest.mark.parametrize(
+    ("report", "undisturbed"),
+    [
+        # two ranks on 4 cores for 10 s: 20 s of their own, and as much of others
+        ("100 900 2100 2900 4\n0m0.01s 0m0.01s\n0m19.5s 0m0.5s\n", True),
+        ("100 900 4100 900 4\n0m0.01s 0m0.01s\n0m9.5s 0m0.5s\n", False),
+        ("100 900 2100 2900 4\n", False),
+        ("", False),
+    ],
+)
+def test_a_speed_counts_only_if_other_work_left_the_cores(tmp_path, report, undisturbed):
+    lesson_02(tmp_path / "ada" / "02_serial", {"train_torch.py": b""}, [torch(size=2, threads=1)])
+    [job] = taken(tmp_path / "ada").jobs
+    assert had_its_cores(report, job) == undisturbed
