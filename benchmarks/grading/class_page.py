@@ -52,7 +52,6 @@ def row(student: str, rubric: Rubric, rng: random.Random) -> Row:
         page=f"{student}.html",
         epoch_s=rng.uniform(1, 9),
         speedup=rng.uniform(1, 4),
-        why=tuple((c.id, f"not {c.id} ≥ {rng.random():.2f}") for c, s in judged if s < 1),
     )
 
 
@@ -82,7 +81,6 @@ AFTER = """act => new Promise(done => { const began = performance.now(); new Fun
 ACTS = {
     "sort": "document.querySelector('#grades thead button').click()",
     "filter": "filter.value = '042'; filter.dispatchEvent(new Event('input'))",
-    "open a line": "body.rows[3].cells[1].click()",
 }
 
 
