@@ -108,3 +108,8 @@ def file_name(text: str) -> str:
 
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     return f"{safe}-{digest}"
+
+
+def page_name(student: str) -> str:
+    """Return the file name of a student's page."""
+    return f"{file_name(student)}.html"

@@ -24,6 +24,7 @@ GRADER_ERROR = GradeStatus.GRADER_ERROR
 PACKED = "packed"  # kind: a submitted file or archive that could not be opened
 
 TIERS = tuple(EvidenceLevel)  # worst first
+TIME_UNREADABLE = "the time of submission cannot be read; counted as on time"
 NO_LESSON = "–"  # the lesson of a student who submitted nothing
 
 
@@ -293,6 +294,38 @@ class Grade:
     untimed: bool = False  # whether the lesson is due but its submission time is unknown
     # Whether none of the programs that ran was submitted; None if no record names its programs.
     programs_missing: bool | None = None
+    page: str = ""  # file of the student's page
+    partners: tuple[str, ...] = ()  # students who may have submitted the same work
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.student, self.lesson
+
+    @property
+    def level(self) -> str:
+        """Return the evidence level; empty for a lesson that was not graded by its runs."""
+        return self.tier if self.status == GradeStatus.GRADED and self.checks else ""
+
+    @property
+    def epoch_s(self) -> float | None:
+        return next((r.epoch_s.value for r in self.runs if r.counted and r.epoch_s), None)
+
+    @property
+    def speedup(self) -> float | None:
+        """Return the highest speedup of a finished run, speed jobs included."""
+        done = [r for r in self.runs if r.outcome == Outcome.COMPLETED]
+        points = [r.speedup for r in done] + [r.rounds.speedup for r in done if r.rounds]
+        return max((point.value for point in points if point), default=None)
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Return the adjustments that changed something."""
+        return tuple(line for line in self.adjustments if line != TIME_UNREADABLE)
+
+    @property
+    def for_instructor(self) -> tuple[str, ...]:
+        """Return the adjustments that changed something, and the overrides that did not."""
+        return (*self.changes, *self.unused_overrides)
 
     @property
     def worth(self) -> float:

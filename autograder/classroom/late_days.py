@@ -10,12 +10,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.rows import TIME_UNREADABLE
 from autograder.codes import GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.policy import Override, Policy
 from autograder.submissions.moments import moment_of
-from autograder.verdict import FAILED, PARTIAL, PASSED, WAITS, Grade, unsure
+from autograder.verdict import FAILED, PARTIAL, PASSED, TIME_UNREADABLE, WAITS, Grade, unsure
 from autograder.wording import counted
 
 

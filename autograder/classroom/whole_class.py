@@ -6,15 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.classroom.alike import alike
+from autograder.classroom.alike import alike, prints_of
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import missing
-from autograder.classroom.rows import Row, page_name, row_of
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
-from autograder.safe_text import printable
+from autograder.safe_text import page_name, printable
 from autograder.settings.roster import Person
 from autograder.text_hash import folder_hash
-from autograder.verdict import GRADER_ERROR, NO_LESSON, LookReason
+from autograder.verdict import GRADER_ERROR, NO_LESSON, Grade, LookReason
 
 MOST_COMPARED = 10  # unknown names, because comparing is slow in a large class
 FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
@@ -31,15 +30,15 @@ Reasons = dict[tuple[str, str], LookReason]  # by student and lesson
 
 
 def with_class_findings(
-    rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
-) -> list[Row]:
+    rows: Sequence[Grade], people: dict[str, Person], settings: ClassSettings
+) -> list[Grade]:
     """Return the rows with findings on copies, unknown students and missing lessons.
 
     They are sorted by student.
     """
-    prints = [(row.key, row.fingerprints) for row in rows]
+    prints = [(row.key, prints_of(row.student, row.runs)) for row in rows]
     partners = {row.key: row.partners for row in rows if row.partners}
-    contradicted = {row.key for row in rows if row.tier == EvidenceLevel.CONTRADICTED}
+    contradicted = {row.key for row in rows if row.level == EvidenceLevel.CONTRADICTED}
     shared = alike(prints, settings.jobs or {}, partners, contradicted)
     found = (unknown_students(rows, people), shared, lonely_toolkits(rows), without_programs(rows))
     there = {row.key: row for row in rows}
@@ -63,14 +62,14 @@ def with_class_findings(
         if empty:
             changed.pop(empty.key, None)
         for lesson in absent:
-            row = row_of(missing(person, lesson, settings), page_name(person))
+            row = replace(missing(person, lesson, settings), page=page_name(person))
             if empty and row.status == GradeStatus.MISSING:
                 row = replace(row, look=empty.look)
             changed[row.key] = row
     return sorted(most_severe_first(list(changed.values())), key=lambda row: row.key)
 
 
-def most_severe_first(rows: Sequence[Row]) -> list[Row]:
+def most_severe_first(rows: Sequence[Grade]) -> list[Grade]:
     """Sort each row's reasons to look.
 
     Of two equally severe reasons, the one that is rarer in the class comes first.
@@ -83,7 +82,7 @@ def most_severe_first(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, look=tuple(sorted(row.look, key=rank))) for row in rows]
 
 
-def unknown_students(rows: Sequence[Row], people: Collection[str]) -> Reasons:
+def unknown_students(rows: Sequence[Grade], people: Collection[str]) -> Reasons:
     """Return students missing from the roster, each with the roster name that may be meant.
 
     The suggested name differs only in case, or it is similar and belongs to a student who submitted
@@ -104,7 +103,7 @@ def unknown_students(rows: Sequence[Row], people: Collection[str]) -> Reasons:
 
 
 def asked_for(
-    rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
+    rows: Sequence[Grade], people: dict[str, Person], settings: ClassSettings
 ) -> dict[str, set[str]]:
     """Return each student's expected lessons.
 
@@ -112,7 +111,7 @@ def asked_for(
     which the student has an override are added. A lesson in which nobody has counted runs or points
     was submitted by mistake, and is left out.
     """
-    meant = [row for row in rows if row.runs or row.raw_score]
+    meant = [row for row in rows if row.raw_score or any(run.counted for run in row.runs)]
     lessons = {row.lesson for row in meant if row.lesson in settings.rubrics}
     asked = {person: set(lessons) for person in people}
     students = {row.student for row in rows}
@@ -122,7 +121,7 @@ def asked_for(
     return asked
 
 
-def without_programs(rows: Sequence[Row]) -> Reasons:
+def without_programs(rows: Sequence[Grade]) -> Reasons:
     """Return a reason to look at each submission without programs, if most others have some."""
     submitted = Counter(row.lesson for row in rows if row.programs_missing is False)
     absent = Counter(row.lesson for row in rows if row.programs_missing)
@@ -130,17 +129,20 @@ def without_programs(rows: Sequence[Row]) -> Reasons:
     return {row.key: NO_PROGRAMS for row in rows if row.programs_missing and row.lesson in usual}
 
 
-def lonely_toolkits(rows: Sequence[Row]) -> Reasons:
+def lonely_toolkits(rows: Sequence[Grade]) -> Reasons:
     """Return a reason to look at each student whose toolkit version nobody else has.
 
     A version that two students have is not reported, nor is the version installed with the grader.
     """
+    toolkits = {
+        row.key: {run.toolkit for run in row.runs if run.counted and run.toolkit} for row in rows
+    }
     users: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        for toolkit in row.toolkits:
-            users[toolkit].add(row.student)
+    for (student, _), hashes in toolkits.items():
+        for toolkit in hashes:
+            users[toolkit].add(student)
     if max(map(len, users.values()), default=0) < FEWEST:
         return {}
     alone = {toolkit for toolkit, students in users.items() if len(students) == 1}
     alone -= {folder_hash(TOOLKIT)} if alone else set()
-    return {row.key: OTHER_TOOLKIT for row in rows if alone.intersection(row.toolkits)}
+    return {key: OTHER_TOOLKIT for key, hashes in toolkits.items() if alone & hashes}

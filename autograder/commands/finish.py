@@ -2,18 +2,19 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.one_unit import Grades
-from autograder.classroom.rows import Row, page_name, row_of
 from autograder.classroom.whole_class import FEWEST, with_class_findings
 from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.load import LoadedClass
 from autograder.report import class_files, student_files, terminal
+from autograder.safe_text import page_name
 from autograder.submissions.class_folder import Unit
-from autograder.verdict import GRADER_ERROR
+from autograder.verdict import GRADER_ERROR, Grade
 from autograder.wording import counted, enumerated
 
 
@@ -23,7 +24,7 @@ def finish_class(
     """Compare within the class, write everything, print a summary, and exit."""
     options, settings, people = loaded.options, loaded.settings, loaded.people
     rows = [
-        row_of(one, page_name(student), unit.partners_of(student, one.lesson))
+        replace(one, page=page_name(student), partners=unit.partners_of(student, one.lesson))
         for unit in units
         for student in unit.students
         for one in grades[student]
@@ -40,7 +41,7 @@ def finish_class(
     sys.exit(exit_code(rows))
 
 
-def about_times(rows: Sequence[Row]) -> list[str]:
+def about_times(rows: Sequence[Grade]) -> list[str]:
     """Return notes on submission times for the instructor to read before releasing the points."""
     lines = []
     if untimed := sum(row.untimed for row in rows):
@@ -56,7 +57,7 @@ def about_times(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
-def submitted_by_one(rows: Sequence[Row], settings: ClassSettings) -> list[str]:
+def submitted_by_one(rows: Sequence[Grade], settings: ClassSettings) -> list[str]:
     """Return a sentence about each lesson that only one student submitted, perhaps by mistake."""
     lines = []
     for lesson in sorted({row.lesson for row in rows} - settings.policy.late.due.keys()):
@@ -72,7 +73,7 @@ def submitted_by_one(rows: Sequence[Row], settings: ClassSettings) -> list[str]:
     return lines
 
 
-def exit_code(rows: Sequence[Row]) -> int:
+def exit_code(rows: Sequence[Grade]) -> int:
     """Return the exit code that `autograder grade --help` describes."""
     if any(row.status == GRADER_ERROR for row in rows):
         return 3

@@ -42,7 +42,7 @@ from autograder.wording import sentences, shown
 
 def judge(hand_in: HandIn) -> Judged:
     checks = [judge_check(hand_in, c) for c in hand_in.rubric.checks if is_asked(hand_in, c)]
-    waiting = sum(check.points for check in checks if check.status == WAITS)
+    waiting = sum((check.points for check in checks if check.status == WAITS), 0.0)
     return Judged(
         score=round(sum(check.score for check in checks), 2),
         max_score=hand_in.rubric.points - waiting,

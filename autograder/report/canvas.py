@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import filling
@@ -16,11 +15,12 @@ from autograder.report.tables import to_csv
 from autograder.settings.claims import only, owners
 from autograder.settings.roster import MAXIMA, Person
 from autograder.submissions.lesson_names import lesson_among
+from autograder.verdict import Grade
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
-def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
+def made(rows: Sequence[Grade], people: Mapping[str, Person]) -> str:
     """Return a gradebook with the roster's ids, to import as new assignments."""
     lessons = with_results(rows)
     by_key = {row.key: row for row in rows}
@@ -36,19 +36,19 @@ def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
     return to_csv(lines)
 
 
-def with_results(rows: Sequence[Row]) -> dict[str, Row]:
+def with_results(rows: Sequence[Grade]) -> dict[str, Grade]:
     """Return a row for each lesson in which somebody has points or is excused."""
     graded = {row.lesson: row for row in rows if row.title and cell(row, None) is not None}
     return dict(sorted(graded.items()))
 
 
-def cell(row: Row, maximum: float | None) -> object:
+def cell(row: Grade, maximum: float | None) -> object:
     if row.status == GradeStatus.EXCUSED:
         return "EX"
     return None if row.score is None else filling.scaled(row, maximum)
 
 
-def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> tuple[str, str]:
+def filled(rows: Sequence[Grade], people: Mapping[str, Person], export: Path) -> tuple[str, str]:
     """Return the export with our points filled in, and a sentence that sums up the result.
 
     Points go to assignments whose titles begin with a lesson. Other assignments are left out, and
@@ -100,7 +100,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
     )
 
 
-def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> dict[str, int]:
+def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Grade]) -> dict[str, int]:
     """Return, for each lesson, the column of the assignment whose title begins with the lesson."""
     places: dict[str, int] = {}
     for place in range(header.index("Section") + 1, len(header)):

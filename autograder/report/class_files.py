@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.rows import Row
 from autograder.report import canvas, moodle, tables
 from autograder.report.class_page.page import About, class_pages
 from autograder.settings.roster import Person
+from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
 
 def write_all(
-    rows: Sequence[Row],
+    rows: Sequence[Grade],
     out: Path,
     people: Mapping[str, Person],
     settings: ClassSettings,
@@ -33,7 +33,7 @@ def write_all(
 
 
 def write_tables(
-    rows: Sequence[Row],
+    rows: Sequence[Grade],
     out: Path,
     people: Mapping[str, Person],
     settings: ClassSettings,

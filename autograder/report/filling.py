@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder import strict_csv
-from autograder.classroom.rows import Row
 from autograder.errors import SettingsError
 from autograder.safe_text import printable
+from autograder.verdict import Grade
 from autograder.wording import enumerated
 
 # 1,000 is not changed: it is a thousand in some places and one in others
@@ -47,7 +47,7 @@ def maximum_in(cell: str) -> float | None:
     return float(text.replace(",", ".")) or None if NUMBER.fullmatch(text) else None
 
 
-def scaled(row: Row, maximum: float | None) -> float:
+def scaled(row: Grade, maximum: float | None) -> float:
     """Return the points of a graded row on the assignment's scale."""
     factor = maximum / row.worth if maximum and row.worth else 1.0
     return round((row.score or 0.0) * factor, 2)

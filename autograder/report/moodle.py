@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from autograder.classroom.rows import Row
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.safe_text import csv_cell
 from autograder.settings.claims import only, owners
 from autograder.settings.roster import Person
 from autograder.submissions.lesson_names import lesson_among, lesson_of
+from autograder.verdict import Grade
 
 GRADE = (
     *("grade", "bewertung", "note", "nota", "calificación", "valutazione"),
@@ -37,7 +37,7 @@ def grade_column(worksheet: Path, header: Sequence[str]) -> int:
     return places[0]
 
 
-def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
+def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
     """Return the worksheet with the points of its lesson, and a sentence about it."""
     lesson, table = lesson_meant(worksheet, rows), filling.read_table(worksheet)
     header = [name.strip().casefold() for name in table[0]] if table else []
@@ -71,7 +71,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
     )
 
 
-def lesson_meant(path: Path, rows: Iterable[Row]) -> str:
+def lesson_meant(path: Path, rows: Iterable[Grade]) -> str:
     """Return the lesson that a platform's file is for.
 
     The file's name must contain the lesson, unless there is only one lesson.
@@ -85,7 +85,7 @@ def lesson_meant(path: Path, rows: Iterable[Row]) -> str:
     return lesson
 
 
-def finder(rows: Iterable[Row], people: Mapping[str, Person]) -> Callable[[Sequence[str]], str]:
+def finder(rows: Iterable[Grade], people: Mapping[str, Person]) -> Callable[[Sequence[str]], str]:
     """Return a function that finds the student of a line in the worksheet."""
     students = owners((row.student, _keys(row, people)) for row in rows)
 
@@ -107,7 +107,7 @@ def filled_name(worksheet: Path) -> str:
     return f"moodle-{worksheet.stem}.csv"
 
 
-def comment(row: Row) -> str:
+def comment(row: Grade) -> str:
     """Return the comment for the student, without hidden checks and reasons to look.
 
     The comment omits the time of submission, because Moodle shows it.
@@ -115,7 +115,7 @@ def comment(row: Row) -> str:
     return "; ".join([row.status, *row.changes])
 
 
-def _keys(row: Row, people: Mapping[str, Person]) -> list[str]:
+def _keys(row: Grade, people: Mapping[str, Person]) -> list[str]:
     person = people.get(row.student, Person(row.student))
     keys = [row.student, person.full_name, person.email]
     if folder := FOLDER.match(row.student):

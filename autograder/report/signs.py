@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from autograder.classroom.rows import Row
 from autograder.safe_text import readable_name
 from autograder.settings.roster import Person
 from autograder.verdict import (
@@ -13,6 +12,7 @@ from autograder.verdict import (
     PASSED,
     WAITS,
     ChangedLine,
+    Grade,
 )
 
 PAGES = "students"  # the folder of their pages
@@ -51,15 +51,13 @@ def changed_line(line: ChangedLine) -> str:
     return f"{'!' if line.telling else ' '} {line.number:5} {line.kind:3} {line.text}{unusual}"
 
 
-def notice(row: Row) -> str:
+def notice(row: Grade) -> str:
     """Return the first reason to look, or the checks that lost points, followed by adjustments."""
     first = ""
     if row.look:
         first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
     elif row.score == row.raw_score:
-        missed = [
-            name for name, score, most, status in row.checks if score < most and status != WAITS
-        ]
+        missed = [c.id for c in row.checks if c.score < c.points and c.status != WAITS]
         first = ("lost points: " + ", ".join(missed)) if missed else ""
     # If times are missing, one message reports it for all rows.
     return "; ".join(filter(None, (first, *row.for_instructor)))

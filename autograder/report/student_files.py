@@ -9,7 +9,6 @@ from pydantic_core import to_json
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import only_by_hand
 from autograder.classroom.one_unit import Grades
-from autograder.classroom.rows import Row, page_name
 from autograder.codes import GradeStatus
 from autograder.report import programs
 from autograder.report.back.records import RECORDS, record_file
@@ -17,7 +16,7 @@ from autograder.report.class_page import matrix
 from autograder.report.signs import PAGES
 from autograder.report.student.not_handed_in import not_handed_in
 from autograder.report.student.page import student_page
-from autograder.safe_text import printable, readable_name
+from autograder.safe_text import page_name, printable, readable_name
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
@@ -27,7 +26,7 @@ FOLDERS = (PAGES, RECORDS, programs.PROGRAMS)  # below the folder of --out
 
 def write_students(
     by_student: Grades,
-    rows: Sequence[Row],
+    rows: Sequence[Grade],
     people: Collection[str],
     settings: ClassSettings,
     out: Path,
@@ -58,7 +57,7 @@ def page_of(
     return student_page(name, grades, curves, absent, uncounted, heading=settings.heading)
 
 
-def missing_lessons(by_student: Grades, rows: Sequence[Row], settings: ClassSettings) -> Missing:
+def missing_lessons(by_student: Grades, rows: Sequence[Grade], settings: ClassSettings) -> Missing:
     """Return the missing lessons whose points on a student's page depend on the rest of the class.
 
     A lesson that was not submitted counts if other students submitted it. One that could not be

@@ -3,18 +3,18 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from pydantic_core import to_json
 
-from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.safe_text import csv_cell
 from autograder.settings.roster import Person
 from autograder.submissions.moments import moment_of
-from autograder.verdict import NO_LESSON
+from autograder.verdict import NO_LESSON, Grade
 
 # The columns of a table with a line for each row of the class.
-Columns = Mapping[str, Callable[[Row, Person], object]]
+Columns = Mapping[str, Callable[[Grade, Person], object]]
 GRADES: Columns = {
     "student": lambda row, person: row.student,
     "name": lambda row, person: person.full_name,
@@ -24,7 +24,7 @@ GRADES: Columns = {
     "max_score": lambda row, person: row.max_score,
     "raw_score": lambda row, person: row.raw_score,
     "status": lambda row, person: row.status,
-    "evidence": lambda row, person: row.tier,
+    "evidence": lambda row, person: row.level,
     "look": lambda row, person: "; ".join(map(str, row.look)),
     "adjustments": lambda row, person: "; ".join((*row.adjustments, *row.unused_overrides)),
     "epoch_s": lambda row, person: row.epoch_s,
@@ -47,6 +47,17 @@ NBGRADER: Columns = {
     "max_score": lambda row, person: row.worth,
 }
 
+PLAIN = (
+    *("student", "lesson", "title", "profile", "status", "score", "raw_score", "max_score"),
+    *("waiting", "look", "page", "handed_in", "epoch_s", "speedup", "adjustments"),
+    *("unused_overrides", "untimed", "late_points", "partners", "programs_missing"),
+)
+TABLE: Mapping[str, Callable[[Grade], object]] = {  # of grades.json
+    **{name: attrgetter(name) for name in PLAIN},
+    "tier": lambda row: row.level,
+    "checks": lambda row: [(c.id, c.score, c.points, c.status) for c in row.checks],
+}
+
 
 def to_csv(lines: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
@@ -56,7 +67,7 @@ def to_csv(lines: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def with_columns(columns: Columns, rows: Iterable[Row], people: Mapping[str, Person]) -> str:
+def with_columns(columns: Columns, rows: Iterable[Grade], people: Mapping[str, Person]) -> str:
     lines: list[list[object]] = [[*columns]]
     for row in rows:
         person = people.get(row.student, Person(row.student))
@@ -64,11 +75,11 @@ def with_columns(columns: Columns, rows: Iterable[Row], people: Mapping[str, Per
     return to_csv(lines)
 
 
-def grades_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
+def grades_csv(rows: Sequence[Grade], people: Mapping[str, Person]) -> str:
     return with_columns(GRADES, rows, people)
 
 
-def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
+def nbgrader_csv(rows: Sequence[Grade], people: Mapping[str, Person]) -> str:
     """Return the columns of nbgrader's own gradebook export."""
     counting = [r for r in rows if r.status != GradeStatus.EXCUSED and r.lesson != NO_LESSON]
     return with_columns(NBGRADER, counting, people)
@@ -79,12 +90,17 @@ def timestamp(handed_in: str | None) -> str | None:
     return moment.isoformat(" ") if moment else None
 
 
-def checks_csv(rows: Sequence[Row]) -> str:
+def checks_csv(rows: Sequence[Grade]) -> str:
     lines: list[Sequence[object]] = [("student", "lesson", "check", "score", "points", "status")]
-    lines += [(row.student, row.lesson, *check) for row in rows for check in row.checks]
+    lines += [
+        (row.student, row.lesson, check.id, check.score, check.points, check.status)
+        for row in rows
+        for check in row.checks
+    ]
     return to_csv(lines)
 
 
-def as_json(rows: Sequence[Row], profile: str, heading: str) -> str:
-    data = {"format": 1, "title": heading, "profile": profile, "grades": rows}
+def as_json(rows: Sequence[Grade], profile: str, heading: str) -> str:
+    grades = [{name: value(row) for name, value in TABLE.items()} for row in rows]
+    data = {"format": 1, "title": heading, "profile": profile, "grades": grades}
     return to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.report.signs import PAGES, SIGNS, Titles, check_line, notice, points
 from autograder.safe_text import printable
-from autograder.verdict import PASSED
+from autograder.verdict import PASSED, Grade
 from autograder.wording import counted
 
 COLUMNS = ("student", "lesson", "points", "state", "evidence", "what to look at")
@@ -17,12 +16,12 @@ MOST_SHOWN = 100  # rows on a terminal; if there are more, only those that a per
 WIDEST = 32  # characters of a name in plain text, so that one long name does not move all columns
 
 
-def cells(row: Row) -> tuple[str, ...]:
+def cells(row: Grade) -> tuple[str, ...]:
     score = f"{points(row.score)}/{points(row.max_score)}"
-    return (row.student, row.lesson, score, row.status, row.tier or "-", notice(row))
+    return (row.student, row.lesson, score, row.status, row.level or "-", notice(row))
 
 
-def summary(rows: Sequence[Row]) -> str:
+def summary(rows: Sequence[Grade]) -> str:
     """Return how many lessons are in each state, such as graded, and how many need a look."""
     states = Counter(row.status for row in rows)
     graded = states.pop(GradeStatus.GRADED, 0)
@@ -30,12 +29,13 @@ def summary(rows: Sequence[Row]) -> str:
     return f"{', '.join(counts)}, {sum(bool(row.look) for row in rows)} for a person to look at."
 
 
-def size_notice(rows: Sequence[Row], profile: str) -> str:
+def size_notice(rows: Sequence[Grade], profile: str) -> str:
     """Return a message that suggests the other profile if most runs are too small for this one.
 
     If only one run is too small, that run gets a finding instead of this message.
     """
-    runs, small = sum(row.runs for row in rows), sum(row.small_runs for row in rows)
+    runs = sum(run.counted for row in rows for run in row.runs)
+    small = sum(row.small_runs for row in rows)
     if profile != "full" or not small or 2 * small < runs:
         return ""
     are_smaller = f"{small} of {counted(runs, 'run')} {'is' if small == 1 else 'are'} smaller"
@@ -43,7 +43,7 @@ def size_notice(rows: Sequence[Row], profile: str) -> str:
 
 
 def show(
-    rows: Sequence[Row], out: Path | None, titles: Titles, profile: str, said: Sequence[str] = ()
+    rows: Sequence[Grade], out: Path | None, titles: Titles, profile: str, said: Sequence[str] = ()
 ) -> None:
     """Print one line per grade; for a single student, also each check.
 
@@ -64,7 +64,7 @@ def show(
     print("\n".join(filter(None, lines)), file=sys.stderr)
 
 
-def _show_rows(rows: Sequence[Row]) -> Sequence[Row]:
+def _show_rows(rows: Sequence[Grade]) -> Sequence[Grade]:
     """Print the rows and return them.
 
     If there are many rows, a terminal shows only those that need a look.
@@ -78,7 +78,7 @@ def _show_rows(rows: Sequence[Row]) -> Sequence[Row]:
     return rows
 
 
-def _show_plain(rows: Sequence[Row]) -> None:
+def _show_plain(rows: Sequence[Grade]) -> None:
     """Print columns at least two spaces apart, so that scripts can split them."""
     lines = [COLUMNS, *map(cells, rows)]
     widths = [
@@ -89,19 +89,19 @@ def _show_plain(rows: Sequence[Row]) -> None:
         print("  ".join(padded).rstrip())
 
 
-def _show_checks(rows: Sequence[Row], titles: Titles) -> None:
+def _show_checks(rows: Sequence[Grade], titles: Titles) -> None:
     for row in rows:
         if row.checks:
             print(f"\n{row.lesson} {row.title}")
-        named = {**titles.get(row.lesson, {}), **dict(row.told)}
-        for name, score, most, status in row.checks:
-            state = "" if status == PASSED else f" ({status})"
-            title = printable(named.get(name, name)) + state
-            print(check_line(SIGNS.get(status, "!"), score, most, title))
+        named = titles.get(row.lesson, {})
+        for check in row.checks:
+            state = "" if check.status == PASSED else f" ({check.status})"
+            title = printable(check.told or named.get(check.id, check.id)) + state
+            print(check_line(SIGNS.get(check.status, "!"), check.score, check.points, title))
     print()
 
 
-def _show_table(rows: Sequence[Row]) -> None:
+def _show_table(rows: Sequence[Grade]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -117,8 +117,8 @@ def _show_table(rows: Sequence[Row]) -> None:
     Console().print(table)
 
 
-def _colour(row: Row) -> str:
-    if row.tier == EvidenceLevel.CONTRADICTED:
+def _colour(row: Grade) -> str:
+    if row.level == EvidenceLevel.CONTRADICTED:
         return "red"
     if row.look:
         return "yellow"

@@ -17,15 +17,14 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from autograder.classroom.rows import Row  # noqa: E402
-from autograder.codes import FindingCode  # noqa: E402
+from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus  # noqa: E402
 from autograder.report.class_page.page import About, class_pages  # noqa: E402
 from autograder.settings.class_file import LatePolicy  # noqa: E402
 from autograder.settings.policy import Policy  # noqa: E402
 from autograder.settings.roster import Person  # noqa: E402
 from autograder.settings.rubric import FOLDER, files_in, load_rubric  # noqa: E402
 from autograder.settings.rubric_schema import Rubric  # noqa: E402
-from autograder.verdict import LookReason  # noqa: E402
+from autograder.verdict import Check, Grade, LookReason  # noqa: E402
 
 LOOKS = (
     LookReason(FindingCode.CHECK_BORDERLINE, "accuracy is borderline"),
@@ -33,25 +32,27 @@ LOOKS = (
 )
 
 
-def row(student: str, rubric: Rubric, rng: random.Random) -> Row:
+def row(student: str, rubric: Rubric, rng: random.Random) -> Grade:
     handed_in = rng.random() < 0.93
     judged = [(c, rng.choices((1.0, 0.5, 0.0), (8, 1, 1))[0]) for c in rubric.checks]
-    states = {1.0: "passed", 0.5: "partial", 0.0: "failed"}
+    states = {1.0: CheckStatus.PASSED, 0.5: CheckStatus.PARTIAL, 0.0: CheckStatus.FAILED}
     score = round(sum(c.points * share for c, share in judged), 2)
-    return Row(
+    return Grade(
         student=student,
         lesson=rubric.lesson,
         title=rubric.title,
-        status="graded" if handed_in else "missing",
+        profile="full",
+        status=GradeStatus.GRADED if handed_in else GradeStatus.MISSING,
         score=score if handed_in else None,
         raw_score=score if handed_in else None,
         max_score=rubric.points,
-        tier=rng.choice(("unverified", "self-consistent", "confirmed")) if handed_in else "",
+        tier=rng.choice(tuple(EvidenceLevel)[1:4]),
         look=(rng.choice(LOOKS),) if handed_in and rng.random() < 0.05 else (),
-        checks=tuple((c.id, c.points * share, c.points, states[share]) for c, share in judged),
+        checks=tuple(
+            Check(c.id, c.title, c.points, c.points * share, states[share], "", "")
+            for c, share in judged
+        ),
         page=f"{student}.html",
-        epoch_s=rng.uniform(1, 9),
-        speedup=rng.uniform(1, 4),
     )
 
 

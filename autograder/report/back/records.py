@@ -8,11 +8,11 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from autograder.classroom.rows import Row, from_data
 from autograder.errors import SettingsError
 from autograder.verdict import Grade
 
 RECORDS, TABLE = "records", "grades.json"
+KNOWN = ("student", "lesson", "title", "profile", "status", "score", "max_score", "page")
 GRADE_AGAIN = "grade again into this folder"
 
 
@@ -41,7 +41,7 @@ class GradedClass:
 
     folder: Path
     heading: str  # of the pages
-    rows: Sequence[Row]
+    rows: Sequence[Grade]
 
 
 def read_class(folder: Path) -> GradedClass:
@@ -49,7 +49,7 @@ def read_class(folder: Path) -> GradedClass:
     path = folder / TABLE
     try:
         data = from_json(path.read_bytes())
-        rows = [from_data(row) for row in data["grades"]]
+        rows = _grades().validate_python([{k: row[k] for k in KNOWN} for row in data["grades"]])
         return GradedClass(folder, str(data.get("title", "Grades")), rows)
     except FileNotFoundError:
         raise SettingsError(

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import mean, median
 
-from autograder.classroom.rows import Row
 from autograder.grouping import grouped
 from autograder.report.rendering import render
 from autograder.report.signs import Titles, full_name, points
 from autograder.safe_text import file_name
 from autograder.settings.roster import Person
-from autograder.verdict import BORDERLINE, PASSED, WAITS, WORST_FIRST
+from autograder.verdict import BORDERLINE, PASSED, WAITS, WORST_FIRST, Grade
 
 LESSONS = "lessons"  # the folder of these pages
 NO_RANK = 99
@@ -36,13 +35,13 @@ class LessonOfClass:
 
     title: str
     path: str  # of its page, relative to the class page
-    rows: Sequence[Row]
+    rows: Sequence[Grade]
     checks: Sequence[CheckOfClass]  # in the rubric's order
     share: float  # the mean share of students who passed a check
     summary: str
 
 
-def of_class(rows: Sequence[Row], titles: Titles) -> list[LessonOfClass]:
+def of_class(rows: Sequence[Grade], titles: Titles) -> list[LessonOfClass]:
     """Return each lesson in which somebody was graded, with its students and checks."""
     by_lesson = grouped((row.lesson, row) for row in rows)
     return [
@@ -52,13 +51,13 @@ def of_class(rows: Sequence[Row], titles: Titles) -> list[LessonOfClass]:
     ]
 
 
-def of_lesson(lesson: str, rows: Sequence[Row], titles: Mapping[str, str]) -> LessonOfClass:
-    worth = {name: most for row in rows for name, _, most, _ in row.checks}
+def of_lesson(lesson: str, rows: Sequence[Grade], titles: Mapping[str, str]) -> LessonOfClass:
+    worth = {check.id: check.points for row in rows for check in row.checks}
     order = [name for name in titles if name in worth]
     order += [name for name in worth if name not in titles]
     checks = []
     for name in order:
-        statuses = (status for row in rows for one, _, _, status in row.checks if one == name)
+        statuses = (check.status for row in rows for check in row.checks if check.id == name)
         states = [status for status in statuses if status != WAITS]
         passed = sum(status in (PASSED, BORDERLINE) for status in states)
         checks.append(
@@ -102,11 +101,11 @@ def page(lesson: LessonOfClass, people: Mapping[str, Person], heading: str) -> s
         lesson=lesson,
         rows=sorted(lesson.rows, key=by_severity),
         full_name=partial(full_name, people=people),
-        states_of=lambda row: {id_: status for id_, _, _, status in row.checks},
+        states_of=lambda row: {check.id: check.status for check in row.checks},
         worst_first=WORST_FIRST,
     )
 
 
-def by_severity(row: Row) -> tuple[int, float, str]:
+def by_severity(row: Grade) -> tuple[int, float, str]:
     rank = min((reason.code.rank for reason in row.look), default=NO_RANK)
     return rank, -1.0 if row.score is None else row.score, row.student

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
 from autograder.grouping import grouped
 from autograder.report.signs import full_name, points
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
-from autograder.verdict import GRADER_ERROR, TIERS
+from autograder.verdict import GRADER_ERROR, TIERS, Grade
 
 OTHER = "(other)"  # the column for work of no lesson; a lesson cannot have this name
 
@@ -50,7 +49,7 @@ class Line:
     rank: int  # severity of the first reason
 
 
-def columns(rows: Sequence[Row], policy: Policy) -> list[Column]:
+def columns(rows: Sequence[Grade], policy: Policy) -> list[Column]:
     titles: dict[str, str] = {}
     for row in rows:
         titles[column_of(row)] = titles.get(column_of(row)) or row.title
@@ -63,12 +62,12 @@ def columns(rows: Sequence[Row], policy: Policy) -> list[Column]:
     return [*heads, Column(OTHER, "of no lesson")] if odd else heads
 
 
-def column_of(row: Row) -> str:
+def column_of(row: Grade) -> str:
     return row.lesson if row.title else OTHER
 
 
 def table(
-    rows: Sequence[Row], people: Mapping[str, Person], policy: Policy
+    rows: Sequence[Grade], people: Mapping[str, Person], policy: Policy
 ) -> tuple[list[Column], list[Line]]:
     """Return one line per student, sorted by the most severe reason for review, then by name."""
     heads = columns(rows, policy)
@@ -78,7 +77,7 @@ def table(
 
 
 def line(
-    rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
+    rows: Sequence[Grade], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
 ) -> Line:
     student = rows[0].student
     page = next((row.page for row in rows if row.page), "")
@@ -96,7 +95,7 @@ def line(
         cells=cells,
         score=sum(row.score or 0.0 for row in graded),
         most=sum(row.max_score for row in graded) + sum(missing.most for missing in cells),
-        tier=min((row.tier for row in rows if row.tier), key=TIERS.index, default=""),
+        tier=min((row.tier for row in rows if row.level), key=TIERS.index, default=""),
         reasons=[
             f"{', '.join(dict.fromkeys(lessons))}: {reason}"
             for reason, lessons in by_reason.items()
@@ -105,7 +104,7 @@ def line(
     )
 
 
-def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
+def cell(rows: Sequence[Grade], head: Column, policy: Policy) -> Cell:
     """Return the cell for a student's rows in a column.
 
     Only the column OTHER can have several rows.

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autograder.classroom.rows import Row
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.report.class_page import lesson, matrix
 from autograder.report.rendering import render
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
-from autograder.verdict import TIERS
+from autograder.verdict import TIERS, Grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class About:
     heading: str = "Grades"
 
 
-def class_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
+def class_pages(rows: Sequence[Grade], about: About) -> dict[str, str]:
     """Return the class page and a page for each lesson, keyed by file name."""
     columns, lines = matrix.table(rows, about.people, about.policy)
     lessons = lesson.of_class(rows, about.titles)
@@ -37,7 +36,7 @@ def class_pages(rows: Sequence[Row], about: About) -> dict[str, str]:
 
 
 def class_page(
-    rows: Sequence[Row],
+    rows: Sequence[Grade],
     about: About,
     columns: Sequence[matrix.Column],
     lines: Sequence[matrix.Line],
@@ -47,7 +46,7 @@ def class_page(
     absent = [row for row in rows if row.status == GradeStatus.MISSING and row.lesson in never]
     unasked = sum(not row.look for row in absent)
     # Count each row once, by its evidence level or else its state, so that the counts add up.
-    states = Counter(row.tier or row.status for row in rows)
+    states = Counter(row.level or row.status for row in rows)
     states[GradeStatus.MISSING] -= unasked
     names = (*TIERS, *sorted({*states} - {*TIERS}))
     return render(
@@ -63,13 +62,13 @@ def class_page(
     )
 
 
-def reruns(rows: Sequence[Row]) -> tuple[int, int, int] | None:
+def reruns(rows: Sequence[Grade]) -> tuple[int, int, int] | None:
     """Count the submissions that were reproduced, that differed, and that were never run again.
 
     Return None for a class without reruns.
     """
-    graded = [row for row in rows if row.tier]
-    same = sum(row.tier == EvidenceLevel.REPRODUCED for row in graded)
+    graded = [row for row in rows if row.level]
+    same = sum(row.level == EvidenceLevel.REPRODUCED for row in graded)
     unlike = sum(
         any(why.code == FindingCode.RERUN_FEWER_POINTS for why in row.look) for row in graded
     )

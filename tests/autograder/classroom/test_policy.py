@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.classroom.rows import TIME_UNREADABLE, Row
+from autograder.codes import CheckStatus, GradeStatus
 from autograder.report.signs import notice
 from autograder.settings.rubric import FOLDER, load_rubric
+from autograder.verdict import TIME_UNREADABLE, Check, Grade
 from tests.autograder.class_yaml import late_rules, setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in
 
@@ -222,8 +223,9 @@ def test_the_student_reads_only_the_total_of_what_was_not_handed_in(tmp_path, gr
     ],
 )
 def test_no_notice_hides_another(row, said):
-    marks = (("a", 2, 2, "passed"), ("b", 1, 2, "failed"))
-    plain = Row("ada", "02", "T", "graded", 3, 3, 4, "unverified", (), marks, "ada.html")
+    marks = (Check("a", "", 2, 2, CheckStatus.PASSED, "", ""),
+             Check("b", "", 2, 1, CheckStatus.FAILED, "", ""))  # fmt: skip
+    plain = Grade("ada", "02", "T", "full", GradeStatus.GRADED, 3, 4, raw_score=3, checks=marks)
     assert notice(replace(plain, **row)) == said
 
 

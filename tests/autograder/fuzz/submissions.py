@@ -10,6 +10,7 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,8 @@ from typing import Any
 from click import ClickException
 
 from autograder.classroom import one_unit
-from autograder.classroom.alike import alike
+from autograder.classroom.alike import alike, prints_of
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.rows import row_of
 from autograder.collect.collect import Wanted, collect
 from autograder.evidence import accounting_dump
 from autograder.measuring.interval import exact
@@ -293,8 +293,8 @@ def grade_and_check(data: bytes) -> list[Grade]:
                 check(grades, profile)
                 everything += grades
         assert {p.name for p in place.iterdir()} == {*outside, "collected"}, "something got out"
-        rows = [row_of(grade, "page.html") for grade in everything]
-        alike([((row.student, row.lesson), row.fingerprints) for row in rows])
+        rows = [replace(grade, page="page.html") for grade in everything]
+        alike([(row.key, prints_of(row.student, row.runs)) for row in rows])
         for page in class_pages(rows, About()).values():
             harmless(page)
         for text in (tables.grades_csv(rows, {}), tables.checks_csv(rows)):

@@ -2,24 +2,23 @@
 
 import re
 
-from autograder.classroom.rows import Row
-from autograder.codes import FindingCode
+from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.report.class_page.lesson import summary
 from autograder.report.class_page.page import About, class_pages
 from autograder.settings.roster import Person
-from autograder.verdict import LookReason
+from autograder.verdict import Check, Grade, LookReason
 
 LOOK = (LookReason(FindingCode.CHECK_BORDERLINE, "b is borderline"),)
 CONTRADICTED = (LookReason(FindingCode.CHAIN_BROKEN, "the record was changed"),)
 
 
 def row(student, score, states="", look=()):
-    status = "missing" if score is None else "graded"
-    checks = tuple(zip("ab", (0.0, 0.0), (5.0, 5.0), states.split(","), strict=False))
-    tier = "self-consistent" if checks else ""
-    page = f"{student}.html" if states else ""
-    return Row(student, "02", "Title", status, score, score, 10.0, tier, look, checks if states
-               else (), page)  # fmt: skip
+    status = GradeStatus.MISSING if score is None else GradeStatus.GRADED
+    named = zip("ab", states.split(","), strict=True) if states else ()
+    checks = tuple(Check(id_, "", 5.0, 0.0, CheckStatus(state), "", "") for id_, state in named)
+    page, tier = f"{student}.html" if states else "", EvidenceLevel.SELF_CONSISTENT
+    return Grade(student, "02", "Title", "full", status, score, 10.0, tier=tier, look=look,
+                 checks=checks, page=page)  # fmt: skip
 
 
 ROWS = [

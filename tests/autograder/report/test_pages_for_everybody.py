@@ -2,8 +2,7 @@
 
 import pytest
 
-from autograder.classroom.rows import Row
-from autograder.codes import FindingCode
+from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.report.class_page.page import About, class_pages
 from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.page import student_page
@@ -25,10 +24,12 @@ PAST, FUTURE = "2020-03-01T12:00:00+00:00", "2099-03-01T12:00:00+00:00"
 def row(student, lesson, score, look=()):
     title = f"Lesson {lesson}"
     if score is None:
-        return Row(student, lesson, title, "missing", None, None, 10.0, "", look, (), "")
-    judged = (("a", score, 10.0, "passed" if score == 10 else "partial"),)
-    return Row(student, lesson, title, "graded", score, score, 10.0, "self-consistent", look,
-               judged, f"{student}.html")  # fmt: skip
+        return Grade(student, lesson, title, "full", GradeStatus.MISSING, None, 10.0, look=look)
+    status = CheckStatus.PASSED if score == 10 else CheckStatus.PARTIAL
+    judged = (Check("a", "", 10.0, score, status, "", ""),)
+    return Grade(student, lesson, title, "full", GradeStatus.GRADED, score, 10.0, look=look,
+                 tier=EvidenceLevel.SELF_CONSISTENT, checks=judged,
+                 page=f"{student}.html")  # fmt: skip
 
 
 def checks():

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.classroom.rows import TIME_UNREADABLE, Row
 from autograder.classroom.whole_class import most_severe_first
-from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
+from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.report.class_page.matrix import table
 from autograder.report.class_page.page import About, class_pages, reruns
 from autograder.report.student.said_once import remarks
 from autograder.settings.policy import Policy
-from autograder.verdict import Finding, Grade, LookReason
+from autograder.verdict import TIME_UNREADABLE, Check, Finding, Grade, LookReason
 
 SYNTHETIC = LookReason(FindingCode.SYNTHETIC_DATA, "trained on the synthetic stand-in")
 COPY = LookReason(FindingCode.SHARED_RUN, "the same run was also submitted by ada")
@@ -21,7 +20,9 @@ FORGED = LookReason(FindingCode.CHAIN_BROKEN, "Lines of the record are missing")
 
 
 def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
-    return Row(student, "02", "Title", GradeStatus.GRADED, 1.0, 1.0, 2.0, tier, look, (), "x.html")
+    checks = (Check("a", "A", 2.0, 1.0, CheckStatus.PARTIAL, "", ""),)
+    return Grade(student, "02", "Title", "full", GradeStatus.GRADED, 1.0, 2.0, tier=tier, look=look,
+                 checks=checks, raw_score=1.0, page="x.html")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_students_with_the_most_severe_reason_are_the_first_on_the_class_page():
 
 def test_the_class_page_counts_the_reruns():
     rows = [row("ada", tier=EvidenceLevel.REPRODUCED), row("zoe", FEWER), row("ben", COPY)]
-    missing = replace(row("kim"), status=GradeStatus.MISSING, tier="")
+    missing = replace(row("kim"), status=GradeStatus.MISSING)
     assert reruns([*rows, row("eve"), missing]) == (1, 1, 2)
     assert reruns([rows[2], missing]) is None
 

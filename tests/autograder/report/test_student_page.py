@@ -7,7 +7,6 @@ from itertools import pairwise
 import pytest
 
 from autograder.classroom.late_days import apply
-from autograder.classroom.rows import row_of
 from autograder.codes import FindingCode
 from autograder.report import gradescope
 from autograder.report.back.packed import summary
@@ -86,7 +85,7 @@ def test_a_hidden_check_stays_hidden_when_it_is_changed():
 def test_an_override_of_a_check_that_was_not_judged_is_for_the_instructor():
     grade = changed(graded(status="missing"), "secret", 1.0)
     [line] = grade.unused_overrides
-    row = row_of(grade, "")
+    row = grade
     assert line in notice(row)
     for text in (page_of(grade), summary(grade), comment(row), gradescope.document([grade])):
         assert "secret" not in text
