@@ -1,9 +1,7 @@
 """`cluster site check`: report what is wrong with a site file before a job fails."""
 
 import difflib
-import os
 import re
-import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterable
@@ -209,8 +207,7 @@ def machine_problems(file: Path, values: dict[str, str]) -> list[str]:
     # If the course runs jobs itself, it needs the launcher of their ranks here.
     command = scheduler.SUBMIT_PROGRAM or values.get("SITE_LAUNCHER")
     # Jobs find this environment's programs even if it is not activated.
-    positions = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
-    if command and not shutil.which(command, path=positions):
+    if command and not site_files.find_program(command, sysconfig.get_path("scripts")):
         name = values.get("SITE_NAME") or "this site"
         return [f"{command} is not on this machine: are you logged in to {name}?"]
     problems = []

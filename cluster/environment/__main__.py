@@ -20,8 +20,8 @@ from cluster.environment.complete import PARTS, is_complete
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOO_OLD = (
     "Set-up stopped: {} is Python {}.{}, and the course needs 3.11 or newer; install it (Debian, "
-    "Ubuntu: sudo apt install python3 python3-venv; RHEL: sudo dnf install python3.11), then run "
-    "make PYTHON=python3.11."
+    "Ubuntu 24.04: sudo apt install python3 python3-venv; RHEL: sudo dnf install python3.11), then "
+    "name it in the command, as in make demo PYTHON=python3.11."
 )
 
 
@@ -33,6 +33,9 @@ def main():
     if parts != ["check"] and is_complete(ROOT, parts):
         return 0
     if find_spec("tomllib") is None:  # Python 3.11 brought it
+        own = os.path.join(ROOT, ".venv", "bin", "python")
+        if os.path.exists(own):
+            os.execv(own, [own, "-m", "cluster.environment", *parts])
         print(TOO_OLD.format(sys.executable, *sys.version_info[:2]), file=sys.stderr)
         return 1
     from cluster.environment.set_up import set_up

@@ -28,7 +28,9 @@ def fitted(
     if "partition" in options:  # the site's settings may depend on it, and override a job file's
         needed = {"SBATCH_PARTITION": options["partition"]}
         site = site_files.load(site.file, **needed)
-    most = site.number("SITE_GPUS_PER_NODE") or (0 if scheduler_of(site).RUNS_HERE else by_hand)
+    most = site.number("SITE_GPUS_PER_NODE") or by_hand
+    if scheduler_of(site).RUNS_HERE:  # a job may train on the CPU, unless it requests GPUs
+        most = site.number("SITE_GPUS_PER_NODE") if by_hand else 0
     if not most:
         return site, {}, []
     programs = programs_of(job.path)

@@ -109,11 +109,13 @@ def on_nodes(job: JobFile, asked: JobRequest, site: Site) -> list[str]:
             " ever"
         )
     programs = programs_of(job.path)
-    if asked.ntasks > nodes * each and (gpu_share.can_train(programs) or not programs):
+    is_here, by_hand = site.scheduler == "laptop", gpu_share.asked_by_hand(job.options, asked)
+    trains = gpu_share.can_train(programs) or not programs
+    if asked.ntasks > nodes * each and trains and (by_hand or not is_here):
         ranks = counted(-(-asked.ntasks // nodes), "rank")
         may = "a node" if on_purpose else "may share a node, because --nodes is not given"
         mend = f"--nodes={needed} has room"
-        if site.scheduler == "laptop":
+        if is_here:
             may, mend = "share this node", "use fewer ranks, or the CPU with COURSE_DEVICE=cpu"
         sentences.append(
             f"{ranks} {may}, but a node of {site.name} has {counted(each, 'GPU')}: two ranks on one"

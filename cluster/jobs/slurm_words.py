@@ -50,7 +50,7 @@ def main(words: list[str]) -> int:
                 "or choose this machine with `cluster use laptop`"
             )
         COMMANDS[name](rest, site)
-    except (SettingsError, JobFileError, OptionError, click.ClickException) as error:
+    except (SettingsError, JobFileError, OptionError, OSError, click.ClickException) as error:
         text = error.message if isinstance(error, click.ClickException) else str(error)
         print(text if text.startswith(name) else f"{name}: {text}", file=sys.stderr)
         return 2 if isinstance(error, OptionError) else 1
@@ -90,13 +90,28 @@ def scancel(words: list[str], site: Site) -> None:
     parser.add_argument("-s", "--signal")
     parser.add_argument("jobs", nargs="+")
     asked = parser.parse_args(words)
+    unknown = []
     for label in asked.jobs:
         if not asked.signal:
-            laptop.end(label)
+            try:
+                laptop.end(label)
+            except click.ClickException as error:  # the others are ended nevertheless
+                unknown.append(error)
             continue
-        number = signal.Signals[f"SIG{asked.signal.upper().removeprefix('SIG')}"]
+        number = signal_named(asked.signal)
         for job in laptop.jobs_named(label):
             processes.signal_steps(job_records.job_folder(job.id), number)
+    if unknown:
+        raise unknown[0]
+
+
+def signal_named(text: str) -> signal.Signals:
+    """Return the signal of a name or a number, such as USR1, SIGUSR1 or 10."""
+    try:
+        known = int(text) if text.isdigit() else f"SIG{text.upper().removeprefix('SIG')}"
+        return signal.Signals(known) if isinstance(known, int) else signal.Signals[known]
+    except (KeyError, ValueError):
+        raise SettingsError(f"there is no signal {text}") from None
 
 
 def sacct(words: list[str], site: Site) -> None:

@@ -50,7 +50,7 @@ if [ -n "$COURSE_RERUN_ALONE" ]; then
     for each in {course} ${{COURSE_DATA:-}} ${{COURSE_ENVIRONMENT:-}} $prefixes; do
         sandbox+=(--ro-bind "$each" "$each")
     done
-    hide {unseen}
+    hide {unseen} {hidden}
     sandbox+=(--bind {folder} {folder})
 fi
 ticks() {{ awk '/^cpu /{{print $2 + $3 + $4 + $7 + $8 + $9, $5 + $6}}' /proc/stat; }} # busy, idle

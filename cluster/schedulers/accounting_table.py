@@ -29,7 +29,7 @@ def show(
 ) -> None:
     """Print rows as `sacct -X -P` does, or as a table. `names`: as after `--format=`."""
     columns = [column_named(name) for name in names or (SACCT_COLUMNS if parsable else COLUMNS)]
-    cells = [[all_columns(row)[name] for name in columns] for row in rows]
+    cells = [[values[name] for name in columns] for values in map(all_columns, rows)]
     if parsable:
         for row in [columns, *cells] if header else cells:
             click.echo("|".join(row))
@@ -45,14 +45,14 @@ def show(
 
 
 def column_named(name: str) -> str:
-    known = {each.lower(): each for each in (*COLUMNS, *SACCT_COLUMNS)}
+    known = {each.lower(): each for each in (*COLUMNS, *SACCT_COLUMNS, "ConsumedEnergy")}
     if name.lower() in known:
         return known[name.lower()]
     raise click.ClickException(f"sacct: no column {name}; there are {', '.join(known.values())}")
 
 
 def all_columns(row: list[str]) -> dict[str, str]:
-    values = dict(zip(SACCT_COLUMNS, row, strict=True))
+    values = dict(zip(SACCT_COLUMNS, row, strict=True)) | {"ConsumedEnergy": ""}  # not measured
     values["Elapsed"] = clock(values["ElapsedRaw"])
     minutes = values["TimelimitRaw"]
     values["Timelimit"] = clock(str(60 * int(minutes))) if minutes.isdigit() else minutes

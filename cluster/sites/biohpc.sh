@@ -17,7 +17,7 @@ case $SBATCH_PARTITION in
     *v100*) SITE_GPU_CAPABILITY=7.0 ;;
     *p100* | *p4 | *p40) SITE_GPU_CAPABILITY=6.0 ;;
 esac
-export SBATCH_GRES=${SBATCH_GRES:-gpu:1}
+export SBATCH_GRES=${SBATCH_GRES:-gpu:${NEEDED_GPUS_PER_NODE:-1}}
 
 load_software() {
     [ -z "${COURSE_IMAGE:-}" ] || module add singularity/3.5.3

@@ -250,7 +250,8 @@ if [ -n "${SLURM_JOB_ID:-}" ]; then
     fi
     # The Open MPI of the course's environment starts only through PMIx, often not Slurm's default.
     if [ "$SITE_SCHEDULER" = slurm ] && [ -x "${COURSE_ENVIRONMENT:-}/bin/mpirun" ]; then
-        plug_ins=" $(timeout 10 srun --mpi=list 2>&1 | tr -s '[:space:]' ' ') "
+        # Without an answer, the job goes on with Slurm's default.
+        plug_ins=" $( (timeout 10 srun --mpi=list 2>&1 || true) | tr -s '[:space:]' ' ') "
         [[ $plug_ins != *" pmix "* ]] || export SLURM_MPI_TYPE=${SLURM_MPI_TYPE:-pmix}
     fi
     # On an H100, TensorFlow 2.21 compiles its kernels at the first start, which takes minutes. They

@@ -5,9 +5,11 @@ SITE_SCHEDULER=laptop
 SITE_LAUNCHER=mpirun
 SITE_ACCOUNT=none
 gpus=() # in sight
-if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then
-    IFS=, read -ra gpus <<<"$CUDA_VISIBLE_DEVICES"
-elif [ "${COURSE_DEVICE:-}" != cpu ]; then
+if [ "${COURSE_DEVICE:-}" = cpu ]; then
+    :
+elif [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then
+    IFS=, read -ra gpus <<<"${CUDA_VISIBLE_DEVICES#-1}" # -1 hides all
+else
     for file in /dev/nvidia[0-9]*; do [ ! -e "$file" ] || gpus+=("$file"); done
 fi
 SITE_GPUS_PER_NODE=$([ ${#gpus[@]} = 0 ] || echo ${#gpus[@]})

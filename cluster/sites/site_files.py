@@ -85,9 +85,9 @@ def chosen_file(name: str | None) -> Path:
     return FOLDER / "laptop.sh"
 
 
-def find_program(name: str) -> str | None:
-    """Return a batch system's program on the PATH, and not the laptop's of the same name."""
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+def find_program(name: str, *more: str) -> str | None:
+    """Return a batch system's program on the PATH or in `more`, and not the laptop's."""
+    folders = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *more]
     real = [folder for folder in folders if Path(folder) != LAPTOP_BIN]
     return shutil.which(name, path=os.pathsep.join(real))
 

@@ -31,11 +31,6 @@ def python() -> Diagnosis:
     python_here = f"Python {version} in {sys.prefix}"
     facts = {"version": version, "prefix": sys.prefix}
     jobs_use = os.environ.get("COURSE_ENVIRONMENT")
-    if sys.version_info[:2] not in ((3, 11), (3, 12)):
-        return broken(
-            f"{python_here}: the course needs 3.11 or 3.12",
-            "run make .venv, then use the `cluster` in it",
-        )
     if jobs_use and Path(jobs_use).resolve() != Path(sys.prefix).resolve():
         advice = f"cluster use SITE --environment {sys.prefix}"
         return look(f"{python_here}, but jobs use {jobs_use}", advice, **facts)

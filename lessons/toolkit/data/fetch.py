@@ -160,9 +160,11 @@ def _keep(entry: Entry, packed: dict[File, Path], home: Path) -> None:
 
 
 def _delete_broken(entry: Entry, folder: Path, where: list[Path]) -> None:
-    for file, path in files.find(entry, where).items():
+    found = files.find(entry, where)
+    for path in {each for each in found.values() if each.is_relative_to(folder)}:
+        contents = {file: each for file, each in found.items() if each == path}
         try:
-            for _ in files.read(entry, {file: path} if path.is_relative_to(folder) else {}):
+            for _ in files.read(entry, contents):
                 pass
         except DataError as error:
             say(f"{error} Deleted.")

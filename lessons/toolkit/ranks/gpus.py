@@ -11,7 +11,7 @@ from cluster.launchers import launched
 # Variables of a job that has GPUs or asked for some, as NAME=value. Those of JOB and STEP list the
 # GPUs, the first of which is number 0. PBS jobs and the laptop's get Slurm's names.
 REQUESTS = re.compile(
-    r"SLURM_(JOB|STEP)_GPUS=.+|SLURM_GPUS(_ON_NODE|_PER_\w+)?=(?!0$).+|PBS_GPUFILE=.+"
+    r"SLURM_(JOB|STEP)_GPUS=.+|SLURM_GPUS(_ON_NODE|_PER_\w+)?=(?!(.*:)?0$).+|PBS_GPUFILE=.+"
     r"|CUDA_VISIBLE_DEVICES=(\d|GPU-|MIG-).*"
 )
 WHY_NONE = {
@@ -50,8 +50,9 @@ def enough_gpus(
         sys.exit(
             f"Rank {rank} is number {local_rank} on {here}, counted from 0, and sees {seen} there; "
             "each rank needs one of its own. Ask for as many GPUs per node as ranks, or for fewer "
-            "ranks per node. If the node has enough, every task has to see all of them: `cluster "
-            "site check` says whether the site's file does that."
+            "ranks per node, or train on the CPU: COURSE_DEVICE=cpu. If the node has enough, every "
+            "task has to see all of them: `cluster site check` says whether the site's file does "
+            "that."
         )
 
 

@@ -224,7 +224,7 @@ runpy.run_module("cluster.environment", run_name="__main__")
 
 def test_an_older_python_gets_one_sentence_with_the_package(course):
     ended = subprocess.run([sys.executable, "-c", OLD], cwd=course, capture_output=True, text=True)
-    assert_one_sentence(ended, "needs 3.11 or newer", "apt install python3", "make PYTHON=")
+    assert_one_sentence(ended, "needs 3.11 or newer", "apt install python3", "PYTHON=python3.11")
 
 
 @pytest.mark.parametrize("name", ["__init__", "__main__", "complete"])
