@@ -86,13 +86,13 @@ def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> 
     pairs = [(one, one.rerun) for one in checks if one.rerun is not None]
     fewer = [(one, points) for one, points in pairs if points < one.submitted - LESS * one.points]
     if fewer:
-        expected = ", ".join(f"{one.check} {one.submitted:g}" for one, _ in fewer)
-        found = ", ".join(f"{one.check} {points:g}" for one, points in fewer)
+        expected = ", ".join(f"{named(one)} {one.submitted:g}" for one, _ in fewer)
+        found = ", ".join(f"{named(one)} {points:g}" for one, points in fewer)
         advice = "submit the program that made the output, with all modules beside it"
         about = finding(FindingCode.RERUN_FEWER_POINTS, expected, found, (), advice)
         return replace(seen, findings=(*seen.findings, about))
     earned = [one for one in checks if one.submitted > 0]
-    if skipped := [one.check for one in earned if one.rerun is None]:
+    if skipped := [named(one) for one in earned if one.rerun is None]:
         return replace(seen, reason=f"{seen.reason}; not compared: {', '.join(skipped)}")
     confirmed = seen.tier == EvidenceLevel.CONFIRMED
     consistent = seen.tier == EvidenceLevel.SELF_CONSISTENT and not accounting
@@ -101,3 +101,8 @@ def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> 
     reason = "the instructor's rerun earned the same points"
     reason += " and the scheduler's accounting agrees" if confirmed else ""
     return replace(seen, tier=EvidenceLevel.REPRODUCED, reason=reason)
+
+
+def named(one: Repeated) -> str:
+    """Return the check's name. Students read it, so it does not name a hidden check."""
+    return "another check" if one.hidden else one.check
