@@ -77,7 +77,7 @@ class LookReason:
 
     code: FindingCode
     text: str
-    details: str = ""  # about this student only; the class page counts reasons with equal texts
+    details: str = ""  # about this student only
 
     def __str__(self) -> str:
         return self.text + self.details
@@ -114,6 +114,11 @@ class Check:
     parts: tuple[Part, ...] = ()
     told: str = ""  # what was measured, in words that can replace the title
     by_hand: str = ""  # why the instructor set its points, which a new submission does not change
+
+    @property
+    def decided(self) -> bool:
+        """Return whether it no longer waits, as the whole lesson's points were given by hand."""
+        return self.status == WAITS and bool(self.by_hand)
 
 
 UNSURE = {

@@ -17,6 +17,8 @@ from autograder.submissions.moments import moment_of
 from autograder.verdict import FAILED, PARTIAL, PASSED, TIME_UNREADABLE, WAITS, Grade, unsure
 from autograder.wording import counted
 
+WITH_LESSON = "decided with the points of the whole lesson"
+
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     """For each lesson, apply changed checks, then late days, then changed totals and excuses."""
@@ -88,8 +90,13 @@ def _override_total(grade: Grade, change: Override) -> Grade:
         nothing = {"look": (), "findings": (), "checks": ()}
         return adjusted(grade, text, score=None, status=GradeStatus.EXCUSED, **nothing)
     text = by_hand(change)
+    undecided = {unsure(check) for check in grade.checks}
     changes = {"score": change.points, "status": GradeStatus.GRADED, "late_points": 0.0}
     changes |= {"max_score": grade.worth, "waiting": 0.0}
+    changes["look"] = tuple(one for one in grade.look if one not in undecided)
+    changes["checks"] = tuple(
+        replace(one, by_hand=WITH_LESSON) if one.status == WAITS else one for one in grade.checks
+    )
     return adjusted(grade, text, by_hand=text, **changes)
 
 

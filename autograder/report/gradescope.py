@@ -23,7 +23,7 @@ def document(grades: Sequence[Grade]) -> str:
             if check.status != PASSED:
                 places = ", ".join(map(str, check.where))
                 parts = {
-                    "status": check.status,
+                    "status": "" if check.decided else check.status,
                     "expected": check.expected,
                     "found": check.found,
                     "where": places,

@@ -101,7 +101,7 @@ def page(lesson: LessonOfClass, people: Mapping[str, Person], heading: str) -> s
         lesson=lesson,
         rows=sorted(lesson.rows, key=by_severity),
         full_name=partial(full_name, people=people),
-        states_of=lambda row: {check.id: check.status for check in row.checks},
+        states_of=lambda row: {c.id: c.status for c in row.checks if not c.decided},
         worst_first=WORST_FIRST,
     )
 

@@ -281,4 +281,6 @@ def test_points_by_hand_wait_for_a_row_with_a_reason(tmp_path, grade):
     changes.write_text("student,lesson,check,points,reason\nada,02,talk,1.5,a clear talk\n")
     assert looked_at() == ("2.5/3", [], False, "3.0", 0)
     changes.write_text("student,lesson,check,points,reason\nada,02,,3,agreed\n")
-    assert looked_at()[0] == "3/3"
+    assert looked_at() == ("3/3", [], False, "3.0", 0)
+    changes.write_text("student,lesson,check,points,reason\nada,02,,2,oral exam\n")
+    assert looked_at() == ("2/3", [], False, "3.0", 0)
