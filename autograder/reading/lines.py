@@ -35,8 +35,6 @@ class Block:
     data: bytes
     start: int  # position of the first byte in the file, not counting NULs
     cut: int = 0  # bytes left out before the block: its first line is only the end of a line
-    # whether the last line has no newline: the file ends within it, or still grows
-    half: bool = False
 
 
 def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Iterator[Block]:
@@ -57,7 +55,7 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
         start += len(data)
         rest, cut = chunk[end:], 0
     if rest:
-        yield Block(rest, start, cut, half=True)
+        yield Block(rest, start, cut)
 
 
 def clean(line: bytes) -> str:

@@ -13,13 +13,16 @@ from autograder.records import Number, Where
 # At most 30 digits on either side. No measurement has more, and the limit keeps the patterns quick.
 NUMBER = r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?"
 VALUE = rf"(?:{NUMBER}|[Nn]a[Nn]|-?[Ii]nf)"  # the words of a diverged training are recognised later
-# Seconds in each unit of time. All other units are seconds.
-UNITS = {
-    **dict.fromkeys(("us", "µs"), 1e-6),
-    "ms": 1e-3,
-    **dict.fromkeys(("m", "min", "mins", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hrs", "hours"), 3600.0),
+WORDS = {  # for each unit of time, its seconds
+    "ns nsec nsecs nanosecond nanoseconds": 1e-9,
+    "us µs usec usecs microsecond microseconds": 1e-6,
+    "ms msec msecs millis millisecond milliseconds": 1e-3,
+    "s sec secs second seconds": 1.0,
+    "m min mins minute minutes": 60.0,
+    "h hr hrs hour hours": 3600.0,
+    "d day days": 86400.0,
 }
+UNITS = {word: seconds for words, seconds in WORDS.items() for word in words.split()}
 PARTS = re.compile(
     r"[-+]?\d{0,30}(?:\.(?P<decimals>\d{0,30}))?(?:[eE](?P<exponent>[-+]?\d{1,3}))?\Z"
 )
@@ -69,7 +72,7 @@ def positive(number: Number | None) -> Number | None:
 
 
 def seconds_in(unit: str) -> float:
-    return UNITS.get(unit.lower(), 1.0)
+    return UNITS[unit.lower()] if unit else 1.0
 
 
 def timed(text: str, unit: str) -> Number | None:

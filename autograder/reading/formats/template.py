@@ -51,10 +51,9 @@ DECIMAL = (
 )
 CLOCK = r"(?>(?:\d{1,5}:)?\d{1,5}:\d{2}(?:\.\d{1,9})?)(?!\d)"
 NO_MORE = r"(?![.,:]?\d)"  # if nothing follows in the template: 1.2 in version 1.2.3 is no number
-SECONDS = ("s", "sec", "secs", "seconds")
 UNIT = re.compile(r"\s*(%|[A-Za-zµ]+)")
-# What follows a time whose unit the template does not name.
-NO_OTHER_UNIT = r"(?!\s?(?:[mµun]s|m|min|mins|minutes?|h|hours?|s?/)\b)"
+# After a time, if the template ends there: no word but seconds, no 1-03:00 and no 3'20.
+IN_SECONDS = r"(?![-'’]\d|\s*+(?:/|[(\[]?(?!(?i:s|secs?|seconds?)\b(?!\s*/))[^\W\d]))"
 NO_PERCENT = r"(?!\s?%)"
 BLANKS = re.compile(r"\s+")
 ANYWHERE = r"(?<![\w.])"  # `loss {train_loss}` must not match in `val_loss 0.5`
@@ -106,8 +105,8 @@ def load(source: str, begin: str = ANYWHERE, is_sign: bool = False) -> Template:
         check_fields(texts, fields, marks, source)
     for field, after in zip(fields, texts[1:], strict=True):
         unit = UNIT.match(after)
-        known = {"%"} if field in ACCURACIES else {*UNITS, *SECONDS} if field in TIMES else ()
-        if unit and unit[1] in known:
+        known = {"%"} if field in ACCURACIES else UNITS if field in TIMES else ()
+        if unit and unit[1].lower() in known:
             units[field] = unit[1]
     tag = max((word for text in texts for word in text.split()), key=len, default="")
     if len(tag) < SHORTEST_TAG:
@@ -241,7 +240,7 @@ def pattern_of(texts: list[str], fields: list[str], units: dict[str, str], begin
     first, last = texts[0][:1], texts[-1][-1:]
     pieces = [begin if begin != ANYWHERE or not first or is_of_word(first) else ""]
     waits = False  # {any} ends where the text after it begins
-    for text, name in zip_longest(texts, fields):
+    for text, name, after in zip_longest(texts, fields, texts[1:]):
         words = r"[ \t]++".join(map(re.escape, BLANKS.split(text)))
         if text.startswith("%"):
             words = rf"[ \t]?{words}"
@@ -249,7 +248,7 @@ def pattern_of(texts: list[str], fields: list[str], units: dict[str, str], begin
         waits = name == "any"
         if name and not waits:
             pad = r"[ \t]*+" if any(pieces[1:]) else ""
-            pieces.append(rf"{pad}(?P<{name}>{value_of(name, name in units)})")
+            pieces.append(rf"{pad}(?P<{name}>{value_of(name, name in units or after.strip())})")
     pieces.append(NO_MORE if not last else r"(?!\w)" if is_of_word(last) else "")
     return "".join(pieces)
 
@@ -258,7 +257,7 @@ def is_of_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def value_of(name: str, with_unit: bool) -> str:
+def value_of(name: str, followed: str | bool) -> str:
     if name in COUNTS:
         return COUNT
     if name == "job_id":
@@ -266,8 +265,8 @@ def value_of(name: str, with_unit: bool) -> str:
     if name == "status":  # only in the signs of an end
         return r"(?>[1-9]\d{0,4})(?!\d)"
     if name in TIMES:
-        return rf"(?:{CLOCK}|{DECIMAL})" + ("" if with_unit else NO_OTHER_UNIT)
-    if name in ACCURACIES and not with_unit:
+        return rf"(?:{CLOCK}|{DECIMAL})" + ("" if followed else IN_SECONDS)
+    if name in ACCURACIES and not followed:
         return DECIMAL + NO_PERCENT
     return DECIMAL
 

@@ -122,6 +122,10 @@ EPOCHS = {
         ["pass {n} acc {n}99.5", "pass {n} of 3 loss 1 time 9"],
         {"final_val_accuracy": None, "epochs": 3},
     ),
+    "a total in a unit that is not read": (
+        ["pass {n} of 3 loss 1 time 20.{n} s", "Training time: 0.1 hrs"],
+        {"epoch_seconds": [20.1, 20.2, 20.3]},
+    ),
     "a total that the epochs contradict": (
         ["pass {n} of 3 loss 1 time 20.{n} s", "Training time: 20"],
         {"epoch_seconds": [], "outcome": "completed"},

@@ -83,6 +83,20 @@ LINES = [
     ("time {seconds}", "time 3 ms", None),
     ("time {seconds}", "time 3 min", None),
     ("time {seconds}", "time 3 s/epoch", None),
+    *(
+        ("time {seconds}", f"time {other}", None)
+        for other in (
+            *("1.5 hrs", "3 hr", "1 day, 3:00:00", "2 days", "350 msec", "9 milliseconds", "9 Min"),
+            *("2  h", "1.5 [h]", "3 Stunden", "1-03:00:00", "3'20", "9 s / it"),
+        )
+    ),
+    ("time {seconds}", "time 3 Seconds", {"seconds": 3.0}),
+    ("time {seconds}", "time 0:00:40 (0.1 s / it)", {"seconds": 40.0}),
+    ("time {seconds} loss {train_loss}", "time 3 loss 1", {"seconds": 3.0}),
+    ("time {seconds} msec", "time 350 msec", {"seconds": 0.35}),
+    ("time {seconds} hr", "time 3 hr", {"seconds": 10800.0}),
+    ("time {seconds} Min", "time 3 Min", {"seconds": 180.0}),
+    ("time {seconds} days", "time 2 days", {"seconds": 172800.0}),
     ("time {seconds} ms", "time 250 ms", {"seconds": 0.25}),
     ("time {seconds} min", "time 2.5 min", {"seconds": 150.0}),
     ("time {seconds} min", "time 2.5 minutes", None),
