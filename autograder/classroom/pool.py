@@ -1,6 +1,9 @@
 """Grade many students on all cores."""
 
+import ctypes
+import resource
 import signal
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -11,6 +14,8 @@ from autograder.classroom.one_unit import Grades, failed, guarded
 from autograder.submissions.class_folder import Unit
 
 BATCH = 4
+MEMORY_A_WORKER = 2 << 30
+PR_SET_PDEATHSIG = 1
 
 
 def grade_class(
@@ -55,6 +60,9 @@ def _start(settings: ClassSettings) -> None:
     global _settings
     _settings = settings
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    if sys.platform == "linux":  # otherwise workers of a killed parent wait forever
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_A_WORKER, MEMORY_A_WORKER))
 
 
 def _grade(unit: Unit) -> Grades:

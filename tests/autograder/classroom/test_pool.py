@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -128,3 +130,28 @@ def test_a_worker_that_dies_takes_nobody_with_it(tmp_path, grade, monkeypatch):
     states = [line[3] for line in result.table]
     assert states.count("graded") == 11
     assert states[5] == "grader error"
+
+
+PARENT = """
+import os, resource, time
+from autograder.classroom.pool import workers
+if __name__ == "__main__":
+    with workers(1, None) as pool:
+        limit, _ = pool.submit(resource.getrlimit, resource.RLIMIT_DATA).result()
+        print(pool.submit(os.getpid).result(), limit, flush=True)
+        pool.submit(time.sleep, 600).result()
+"""
+
+
+def test_a_killed_parent_leaves_no_worker(tmp_path):
+    (tmp_path / "parent.py").write_text(PARENT)
+    words = [sys.executable, tmp_path / "parent.py"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as parent:
+        worker, limit = map(int, parent.stdout.readline().split())
+        parent.kill()
+        try:
+            parent.communicate(timeout=30)  # its output ends when the worker has, too
+        except subprocess.TimeoutExpired:
+            os.kill(worker, signal.SIGKILL)
+            raise
+    assert limit == 2 << 30
