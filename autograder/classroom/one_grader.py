@@ -1,9 +1,11 @@
 """Lock a folder of grades, so that two graders do not write into it."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 from filelock import FileLock, Timeout
 
 from autograder.errors import SettingsError
@@ -11,6 +13,7 @@ from autograder.writing import cannot_write
 
 LOCK = ".lock"
 WAIT_S = 3.0
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP)  # of some mounts of NFS and Lustre
 
 
 @contextmanager
@@ -26,7 +29,12 @@ def whole_class(out: Path) -> Iterator[None]:
             "--out"
         ) from None
     except OSError as error:
-        raise cannot_write(out / LOCK, error) from None
+        if error.errno not in NO_LOCKS:
+            raise cannot_write(out / LOCK, error) from None
+        click.echo(
+            f"{out} cannot be locked ({error.strerror}): do not start a second grader on it",
+            err=True,
+        )
     try:
         yield
     finally:
