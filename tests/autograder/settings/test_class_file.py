@@ -65,6 +65,7 @@ def test_an_option_replaces_its_field(home, grade):
         ("timezone: Mars\n", ":1: timezone: unknown timezone 'Mars'"),
         ("late: {dues: {}}\n", "did you mean due?"),
         ("- a\n", ":1: the file has to be "),
+        ("title: x\naccounting_is: required\n", ":2: accounting_is does nothing without "),
     ],
 )
 def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
@@ -126,6 +127,10 @@ def test_collect_reads_the_roster_and_groups(tmp_path, collect):
 
 
 def test_a_new_rubric_passes_the_check(tmp_path):
-    done = CliRunner().invoke(main, ["init-class", str(tmp_path), "--rubric", "shears"])
-    assert done.exit_code == 0
+    words = ["init-class", str(tmp_path / "class"), "--rubric"]
+    assert CliRunner().invoke(main, [*words, "shears"]).exit_code == 0
     assert load_rubric(tmp_path / "rubrics" / "shears.yaml").points == 10
+    assert not (tmp_path / "class").exists()  # a folder there would be a student
+    refused = CliRunner().invoke(main, [*words, "../x"])
+    assert refused.exit_code == 2
+    assert [path.name for path in tmp_path.rglob("*.yaml")] == ["shears.yaml"]
