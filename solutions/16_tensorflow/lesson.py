@@ -104,7 +104,7 @@ check.check_16_1(tf_cluster)
 # | TF_CONFIG before the strategy | every worker trains alone, and nothing says so |
 # | `with strategy.scope():` around network and `compile` | `fit` fails: the variables belong to no strategy |
 # | `distribute_datasets_from_function` | `fit` shards again: half of each worker's half |
-# | `TF_USE_LEGACY_KERAS=1` | Keras 3: the first batch ends with *"… with an unsupported type (PerReplica) to a Tensor"* |
+# | `TF_USE_LEGACY_KERAS=1` | Keras 3: its optimizer ends the program with *"Argument(s) not recognized: {'jit_compile': False}"* |
 # | `in_time(…)` | TensorFlow silently waits for a worker that does not arrive |
 #
 # Here `fit` needs Keras 2 (`tf_keras`). A training loop of your own also works with Keras 3.

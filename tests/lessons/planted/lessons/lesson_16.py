@@ -83,7 +83,7 @@ LESSON = Lesson(
     | {
         name: Mistake(name, {"workers": reason, **WITHOUT}, replaces=MULTI)
         for name, reason in {
-            "multiworker, keras 3": "PerReplica",
+            "multiworker, keras 3": "Argument(s) not recognized",
             "equal ports": "UnknownError: Could not start gRPC server",
             "everybody is worker 0": "UnknownError: Could not start gRPC server",
             "ports that nobody else knows": "nobody answers as worker",  # either
