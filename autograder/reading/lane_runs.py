@@ -74,8 +74,13 @@ def to_run(file: str, lanes: list[Lane]) -> Run:
     lane = first_rank(lanes)
     numbers, problems = sorted(lane.epochs), list(lane.problems)
     scale_percentages(lane)
-    sparse = min((after - before for before, after in pairwise(numbers)), default=1) > 1
-    if sparse:  # the number of epochs that they cover is unknown
+    sparse = min((after - before for before, after in pairwise(numbers)), default=numbers[0]) > 1
+    times = [time for at in numbers if (time := lane.epochs[at].numbers.get("seconds"))]
+    longer = [after.value - before.value for before, after in pairwise(times)]
+    if since_start := len(longer) > 1 and min(longer) > times[0].value / 4:
+        reason = "the seconds grow with each epoch, so they may be times since the start"
+        problems.append(Problem(Where(file, lane.last), "seconds", reason))
+    if sparse or since_start:  # sparse: the number of epochs that they cover is unknown
         for so_far in lane.epochs.values():
             so_far.numbers.pop("seconds", None)
     epochs, unfinished = [], None

@@ -9,12 +9,7 @@ another process's. Nothing of such an output is read.
 from dataclasses import dataclass, field
 
 from autograder.codes import ProblemCode
-from autograder.reading.line_facts import (
-    EpochNumber,
-    EpochNumbers,
-    LineFacts,
-    Reader,
-)
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Reader
 from autograder.reading.printed_numbers import placed
 from autograder.records import Problem, Where
 

@@ -150,6 +150,25 @@ def test_epochs_of_which_only_some_are_printed_are_neither_counted_nor_missing()
     assert list(epochs_in_order(run)) == []
 
 
+def test_the_last_epoch_alone_does_not_say_how_many_there_were():
+    (run,) = read_bytes({"a.out": b"{'eval_loss': 0.5, 'eval_runtime': 4.1, 'epoch': 3.0}\n"})
+    assert (run.sparse, summary(run)["epochs"]) == (True, None)
+    assert summary(read("pass 0 of 1 loss 1 time 9\n"))["epochs"] == 1
+
+
+SINCE_START = {(10, 20, 30, 40): True, (30, 40, 51): True, (0, 9, 19): True}
+PER_EPOCH = {(10, 11, 12, 13): False, (30, 10, 11): False, (10, 20): False, (9, 9, 19): False}
+
+
+@pytest.mark.parametrize(("seconds", "dropped"), [*SINCE_START.items(), *PER_EPOCH.items()])
+def test_seconds_since_the_start_are_no_seconds_of_an_epoch(seconds, dropped):
+    lines = [f"pass {n} of 4 loss 1 time {s} s\n" for n, s in enumerate(seconds, 1)]
+    run = read("".join(lines))
+    assert summary(run)["epoch_seconds"] == ([] if dropped else list(seconds))
+    assert any("since the start" in p.reason for p in run.problems) == dropped
+    assert len(run.epochs) == len(seconds)
+
+
 def test_a_time_without_fraction_of_a_clock_may_be_a_second_off():
     clock, finer = (read(f"pass 1 of 1 loss 1 time {t}\n").epochs[0] for t in ("0:12", "0:12.5"))
     assert (clock.seconds.value, clock.seconds.half_width) == (12, 1)
