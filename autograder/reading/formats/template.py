@@ -239,6 +239,7 @@ def pattern_of(texts: list[str], fields: list[str], units: dict[str, str], begin
     """
     first, last = texts[0][:1], texts[-1][-1:]
     pieces = [begin if begin != ANYWHERE or not first or is_of_word(first) else ""]
+    pieces[0] += "" if first else r"(?<!\d[,:-])"  # 234.5 in 1,234.5 is no number
     waits = False  # {any} ends where the text after it begins
     for text, name, after in zip_longest(texts, fields, texts[1:]):
         words = r"[ \t]++".join(map(re.escape, BLANKS.split(text)))
@@ -248,7 +249,10 @@ def pattern_of(texts: list[str], fields: list[str], units: dict[str, str], begin
         waits = name == "any"
         if name and not waits:
             pad = r"[ \t]*+" if any(pieces[1:]) else ""
-            pieces.append(rf"{pad}(?P<{name}>{value_of(name, name in units or after.strip())})")
+            value = value_of(name, name in units or after.strip())
+            if "," in (text[-1:], after):  # it separates fields, so it is no decimal comma
+                value = value.replace("[.,]", "[.]")
+            pieces.append(rf"{pad}(?P<{name}>{value})")
     pieces.append(NO_MORE if not last else r"(?!\w)" if is_of_word(last) else "")
     return "".join(pieces)
 

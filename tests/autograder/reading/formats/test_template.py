@@ -78,6 +78,12 @@ LINES = [
     ("loss {train_loss}", "loss twelve", None),
     ("loss={train_loss},acc={train_accuracy}", "loss=1,acc=0.5", {"train_loss": 1.0}),
     ("run,{epoch},{seconds},{train_loss}", "run,3,4.5,0.5", {"epoch": 3, "seconds": 4.5}),
+    ("row {epoch},{train_loss},{val_loss} x", "row 1,2,3,4 x", None),
+    ("row {epoch},{train_loss},{val_loss} x", "row 1,2,3 x", {"train_loss": 2.0, "val_loss": 3.0}),
+    ("row {epoch},{train_loss}", "row 1,2,3", None),
+    ("{train_loss},{val_loss} row", "2,3,4 row", None),
+    ("row {epoch}, {train_loss}, {val_loss}", "row 1, 2,5, 3,5", {"train_loss": 2.5}),
+    ("loss={train_loss},acc={train_accuracy}", "loss=2,5,acc=0,5", {"train_loss": 2.5}),
     ("time {seconds}", "time 3.5", {"seconds": 3.5}),
     ("time {seconds}", "time 3.5s", {"seconds": 3.5}),
     ("time {seconds}", "time 3 ms", None),
@@ -112,6 +118,8 @@ LINES = [
     ("acc {train_accuracy} %", "acc 12.5 %", {"train_accuracy": 0.125}),
     ("{throughput} samples/s", "at 123.5 samples/s", {"throughput": 123.5}),
     ("{throughput} samples/s", "at 1.123.5 samples/s", None),
+    ("{throughput} samples/s", "at 1,234.5 samples/s", None),
+    ("{seconds} s in all", "1-03:00:00 s in all", None),
 ]
 
 
