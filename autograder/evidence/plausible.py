@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import yaml
-
+from autograder import data_files
 from autograder.codes import FindingCode as Code
 from autograder.codes import ProblemCode
 from autograder.evidence.findings import finding
@@ -94,7 +93,7 @@ KNOWN = Path(__file__).parents[1] / "rubrics" / "facts" / "data_sets.yaml"
 @cache
 def known_data() -> dict[str, DataSet]:
     """Return the course's data sets by name."""
-    sets = yaml.load(KNOWN.read_bytes(), yaml.CSafeLoader)
+    sets = data_files.load(KNOWN)
     return {name: DataSet(name, synthetic=False, **facts) for name, facts in sets.items()}
 
 

@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from autograder import data_files
 from autograder.measuring import measure, participants, record_facts, rounds
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
@@ -174,7 +173,7 @@ METRICS: dict[str, Metric] = {
 @cache
 def recorded_labels() -> dict[str, tuple[str, str]]:
     """Return the labels and units of the measures that the course's programs record."""
-    rows = yaml.load(LABELS.read_bytes(), yaml.CSafeLoader)
+    rows = data_files.load(LABELS)
     return {name: (row[0], row[1] if len(row) > 1 else "") for name, row in rows.items()}
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from autograder.data_files import LOADER
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 
@@ -164,9 +165,6 @@ def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
         mark = getattr(error, "context_mark", None) or mark
     plain = (words for part, words in SLIPS.items() if part in problem)
     return mark.line + 1, next(plain, problem)
-
-
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
