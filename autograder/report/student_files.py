@@ -22,6 +22,8 @@ from autograder.writing import write_if_new
 
 Missing = Mapping[str, Mapping[str, float]]  # student -> missing lesson -> its points, or 0
 FOLDERS = (PAGES, RECORDS, programs.PROGRAMS)  # below the folder of --out
+# Known only once the whole class is graded; grades.json has them.
+OF_CLASS = {"grades": {"__all__": {"page", "partners"}}}
 
 
 def write_students(
@@ -42,7 +44,7 @@ def write_students(
         write_if_new(out / PAGES / page, page_of(student, grades, settings, missing))
         programs.write(out, page, name, grades, settings.heading)
         data = {"format": 1, "student": printable(student), "grades": grades}
-        record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
+        record = to_json(data, indent=1, inf_nan_mode="strings", exclude=OF_CLASS).decode() + "\n"
         write_if_new(record_file(out, page), record)
 
 
