@@ -253,7 +253,6 @@ class Run:
     # Places of the facts that are not a Number: "workers", "job_id", "outcome", "header", "end".
     places: dict[str, Where] = field(default_factory=dict)
     sparse: bool = False  # whether the output does not show how many epochs there were
-    # Facts from outside the record, to compare it with.
     # Its point, if the run is one pass of a scaling study in one launch.
     point: MeasureEvent | None = None
     id: int = field(default_factory=count().__next__, compare=False)  # kept by `replace`

@@ -18,7 +18,6 @@ from autograder.slurm_notation import SACCT_FORMAT, node_names
 GPUS = re.compile(r"(?:gres/gpu(?:[:=]\w+)?|\bngpus)=(\d+)")
 DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,9})?)\Z")
 SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([KMGTP])?\Z")
-LAPTOP = "laptop"  # the partition of the laptop's queue, where no resources are allocated
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,6 @@ class AccountedJob:
     job_id: str
     step: str = ""  # 0, 1, …, batch, extern; empty for the job itself
     user: str = ""
-    name: str = ""
     state: str = ""
     start: float | None = None
     end: float | None = None
@@ -92,13 +90,12 @@ def from_text(text: str) -> list[AccountedJob]:
 def from_cells(cells: Mapping[str, str]) -> AccountedJob:
     job_id, _, step = cells.get("jobid", "").partition(".")
     allocated = cells.get("alloctres", "")
-    no_gpus = 0 if allocated and cells.get("partition") != LAPTOP else None
+    no_gpus = 0 if allocated else None
     raw = cells.get("jobidraw", "")
     return AccountedJob(
         job_id=job_id,
         step=step,
         user=cells.get("user", ""),
-        name=cells.get("jobname", ""),
         state=cells.get("state", "").split(" ")[0],
         start=seconds(cells.get("start")),
         end=seconds(cells.get("end")),

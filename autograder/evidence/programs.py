@@ -231,7 +231,7 @@ def own_program(program: HandedIn, counts: bool) -> ProgramText:
 def changed_line(kind: str, line: Line, counts: bool, usual: Collection[str] = ()) -> ChangedLine:
     """Return a program's line as the instructor sees it, with any reasons to review it.
 
-    `counts`: whether its lines can cause a finding. `usual`: what the gap's solution also uses.
+    `counts`: whether it is a program that may have run. `usual`: what the gap's solution also uses.
     """
     number, text = line
     notes = [note for note in unusual(text) if note not in usual and kind != "-"]

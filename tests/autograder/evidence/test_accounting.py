@@ -70,8 +70,6 @@ CASES = {
         "self-consistent", Code.JOB_GPUS_NOT_COUNTED),
     "GPUs unknown": (make_record(device="AMD Instinct MI250X"), [row(AllocTRES=""), GPU_JOB],
         "confirmed", None),
-    "a laptop's queue gives out no GPUs": (make_record(device="AMD Radeon"),
-        [row(Partition="laptop"), GPU_JOB], "confirmed", None),
     "a GPU each": (make_record(**TWO, device="AMD Instinct MI250X"),
         [row(AllocTRES="cpu=2,gres/gpu=2,node=1")], "confirmed", None),
     "PBS's GPUs": (make_record(**TWO, device="AMD Instinct MI250X"),
