@@ -338,6 +338,11 @@ class Grade:
         return self.max_score + self.waiting
 
     @property
+    def final_score(self) -> float | None:
+        """Return the score for other systems: None while points wait for the instructor."""
+        return None if self.waiting else self.score
+
+    @property
     def small_runs(self) -> int:
         """Return how many of the runs that count are smaller than the profile requires."""
         small = (one.where for one in self.findings if one.code == FindingCode.RUN_TOO_SMALL)

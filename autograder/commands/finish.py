@@ -36,14 +36,19 @@ def finish_class(
         said = class_files.write_all(rows, out, people, settings, options.canvas, options.moodle)
     elif len(units) > 1:
         said = ["Nothing was saved: --out FOLDER writes pages and tables."]
-    said = [*said, *about_times(rows), *submitted_by_one(rows, settings)]
+    said = [*said, *before_release(rows), *submitted_by_one(rows, settings)]
     terminal.show(rows, out, settings.titles, settings.profile, said)
     sys.exit(exit_code(rows))
 
 
-def about_times(rows: Sequence[Grade]) -> list[str]:
-    """Return notes on submission times for the instructor to read before releasing the points."""
+def before_release(rows: Sequence[Grade]) -> list[str]:
+    """Return notes for the instructor to read before releasing the points."""
     lines = []
+    if waiting := sum(row.score is not None and row.final_score is None for row in rows):
+        lines.append(
+            f"{counted(waiting, 'grade')} with points that wait for you: no score for Canvas, "
+            "Moodle and nbgrader yet."
+        )
     if untimed := sum(row.untimed for row in rows):
         grades = counted(untimed, "grade")
         lines.append(f"{grades} without a time of submission, counted as on time.")

@@ -45,7 +45,7 @@ def with_results(rows: Sequence[Grade]) -> dict[str, Grade]:
 def cell(row: Grade, maximum: float | None) -> object:
     if row.status == GradeStatus.EXCUSED:
         return "EX"
-    return None if row.score is None else filling.scaled(row, maximum)
+    return None if row.final_score is None else filling.scaled(row, maximum)
 
 
 def filled(rows: Sequence[Grade], people: Mapping[str, Person], export: Path) -> tuple[str, str]:

@@ -52,14 +52,15 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path)
         row = theirs.get(find(line))
         if row and comments:
             line[comments[0]] = csv_cell(comment(row))
-        if row is None or row.score is None:
+        if row is None or row.final_score is None:
             without.append(line[1] if len(line) > 1 else line[0])
             continue
         most = filling.maximum_in(line[maxima[0]]) if len(maxima) == 1 else None
         line[grade_at] = f"{filling.scaled(row, most):.2f}"
         scales[filling.scale(row.worth, most)] = True
         filled_in.append(row.student)
-    graded = [row.student for row in theirs.values() if row.score is not None]
+    graded = [row.student for row in theirs.values() if row.final_score is not None]
+    scored = any(row.score is not None for row in theirs.values())
     return filling.write_table(table), filling.summary(
         filled_name(worksheet),
         filled_in,
@@ -67,7 +68,7 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path)
         graded,
         "moodle_id, email or name",
         *scales,
-        "" if graded else f"nobody has a grade in lesson {lesson}",
+        "" if scored else f"nobody has a grade in lesson {lesson}",
     )
 
 

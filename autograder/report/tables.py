@@ -40,10 +40,12 @@ NBGRADER: Columns = {
     "email": lambda row, person: person.email,
     # An override does not change the late penalty: nbgrader's own score minus penalty.
     "raw_score": lambda row, person: (
-        None if row.score is None else round(row.score + row.late_points, 2)
+        None if row.final_score is None else round(row.final_score + row.late_points, 2)
     ),
-    "late_submission_penalty": lambda row, person: None if row.score is None else row.late_points,
-    "score": lambda row, person: row.score,
+    "late_submission_penalty": lambda row, person: (
+        None if row.final_score is None else row.late_points
+    ),
+    "score": lambda row, person: row.final_score,
     "max_score": lambda row, person: row.worth,
 }
 

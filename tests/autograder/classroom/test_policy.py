@@ -265,17 +265,23 @@ def test_points_by_hand_wait_for_a_row_with_a_reason(tmp_path, grade):
                        (folder / "report.md", "## Question\n\nWhy?\n")):  # fmt: skip
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    changes = tmp_path / "changes.csv"
+    changes, sheet = tmp_path / "changes.csv", tmp_path / "02.csv"
+    sheet.write_text("Full name,Grade\nada,\n")
 
     def looked_at():
         words = setting("overrides", changes) if changes.exists() else ()
-        result = grade(tmp_path / "class", "--rubrics", rubrics, *words)
+        result = grade(tmp_path / "class", "--rubrics", rubrics, *words, "--moodle", sheet)
         page = (result.folder / "students" / "ada.html").read_text()
-        table = csv.DictReader(io.StringIO((result.folder / "nbgrader.csv").read_text()))
+        [line] = csv.DictReader(io.StringIO((result.folder / "nbgrader.csv").read_text()))
+        moodle = (result.folder / "moodle-02.csv").read_text().splitlines()[1]
         [row] = json.loads((result.folder / "grades.json").read_text())["grades"]
         codes = [reason["code"] for reason in row["look"]]
         waits = "waits for your instructor" in page
-        return result.table[0][2], codes, waits, next(table)["max_score"], result.exit_code
+        assert ("1 grade with points that wait" in result.stderr) == waits
+        for score in (line["score"], moodle.partition(",")[2]):
+            assert bool(score) != waits
+        assert ("02 A report" in (result.folder / "canvas.csv").read_text()) != waits
+        return result.table[0][2], codes, waits, line["max_score"], result.exit_code
 
     assert looked_at() == ("1/1", ["check waits"], True, "3.0", 1)
     changes.write_text("student,lesson,check,points,reason\nada,02,talk,1.5,a clear talk\n")
