@@ -64,10 +64,12 @@ class Row:
         """Return whether several processes may have printed these lines.
 
         Runs of one program are followed by equally many evaluations, but for those that were cut
-        off.
+        off. A program that trains several times may evaluate less often.
         """
         extra = [lane.extra for lane in self.lanes if lane.of is None or lane.current >= lane.of]
-        return self.mixed > 0 or len(set(extra[:-1])) > 1 or extra[-1:] > extra[:1]
+        uneven = len(set(extra[:-1])) > 1 or extra[-1:] > extra[:1]
+        fewer = sum(extra) < len(extra) and min(lane.current for lane in self.lanes) > 1
+        return self.mixed > 0 or (uneven and not fewer)
 
 
 @dataclass(slots=True)

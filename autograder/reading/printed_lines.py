@@ -30,7 +30,9 @@ def read_gaps(
                 read_part(file, part, number + block.data.count(b"\n", 0, first), readers)
     for row in file.lanes.rows.values():
         if row.seems_mixed():
-            reason = "several processes seem to print their epochs here, and no label tells them "
+            reason = (
+                "several processes or trainings print their epochs here, and no label tells them "
+            )
             reason += "apart, so none is read; use `srun --label`, or let only rank 0 print"
             file.complain(row.mixed or row.lanes[-1].last, "", reason)
 

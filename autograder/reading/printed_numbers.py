@@ -71,17 +71,13 @@ def positive(number: Number | None) -> Number | None:
     return number if number is not None and number.value > 0 else None
 
 
-def seconds_in(unit: str) -> float:
-    return UNITS[unit.lower()] if unit else 1.0
-
-
 def timed(text: str, unit: str) -> Number | None:
     """Return the seconds in a number with a unit, or in a clock such as 1:02:03.
 
     Some programs cut off a clock's fractions, so 0:12 is 12 ± 1 s.
     """
     *parts, seconds = text.split(":")
-    rest = printed(seconds, 1.0 if parts else seconds_in(unit))
+    rest = printed(seconds, 1.0 if parts or not unit else UNITS[unit.lower()])
     if rest is None or not parts:
         return rest
     before = 0

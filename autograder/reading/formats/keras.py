@@ -12,7 +12,7 @@ Epoch 3/16
 import re
 
 from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Reader
-from autograder.reading.printed_numbers import VALUE, printed, seconds_in
+from autograder.reading.printed_numbers import UNITS, VALUE, printed
 from autograder.records import Number
 
 HEADER = re.compile(r"(?:^|\s)Epoch (\d{1,6})/(\d{1,6})\s*$")
@@ -50,7 +50,7 @@ def seconds(result: re.Match[str]) -> Number | None:
     """Return an epoch's seconds. The time per step does not include everything."""
     short = WHOLE.search(result["metrics"])
     if short:
-        return printed(short["per"], seconds_in(short["unit"]))
+        return printed(short["per"], UNITS[short["unit"]])
     return printed(result["seconds"])
 
 

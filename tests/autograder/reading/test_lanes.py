@@ -134,6 +134,16 @@ def test_runs_one_after_the_other_are_runs(program):
     assert len(runs) == 3
 
 
+def test_a_program_may_train_several_times_and_then_evaluate():
+    *first, _ = keras(1, 3)
+    *second, test = keras(2, 2)
+    runs = read([*first, *second, test])
+    assert [len(said(run)) for run in runs] == [3, 2]
+    assert said(runs[1]) == said(read(keras(2, 2))[0])
+    (run,) = read([*first, *second, test, test])  # or two processes, each with its own evaluation
+    assert run.epochs == ()
+
+
 def test_steps_of_two_launches_with_labels_have_their_own_workers():
     lines = [f"{rank}: {line}" for ranks in (2, 3) for line in ours(1, 2) for rank in range(ranks)]
     assert [run.workers for run in read(lines)] == [2, 3]
