@@ -94,10 +94,8 @@ def _override_total(grade: Grade, change: Override) -> Grade:
     changes = {"score": change.points, "status": GradeStatus.GRADED, "late_points": 0.0}
     changes |= {"max_score": grade.worth, "waiting": 0.0}
     changes["look"] = tuple(one for one in grade.look if one not in undecided)
-    changes["checks"] = tuple(
-        replace(one, by_hand=WITH_LESSON) if one.status == WAITS else one for one in grade.checks
-    )
-    return adjusted(grade, text, by_hand=text, **changes)
+    checks = (replace(c, by_hand=WITH_LESSON) if c.status == WAITS else c for c in grade.checks)
+    return adjusted(grade, text, by_hand=text, checks=tuple(checks), **changes)
 
 
 def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade, int]:

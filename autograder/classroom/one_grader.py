@@ -31,10 +31,7 @@ def whole_class(out: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise cannot_write(out / LOCK, error) from None
-        click.echo(
-            f"{out} cannot be locked ({error.strerror}): do not start a second grader on it",
-            err=True,
-        )
+        click.echo(f"{out} cannot be locked ({error.strerror}): start no second grader", err=True)
     try:
         yield
     finally:

@@ -153,7 +153,12 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool 
         home,
         archives.Limits(MOST_IN_CLASS, LARGEST_CLASS),
         named_alone=lambda path: (
-            names_only or archives.REPOSITORY in path.parts or not is_read(path.name)
+            names_only
+            or archives.REPOSITORY in path.parts
+            or (
+                path.name not in (gradescope.EXPORT, gradescope.ALONE)
+                and kind_of(path.name) not in UNPACKED
+            )  # a class's checkpoints would fill a disk
         ),
     )
     done.nobodys += [f"{one.file} ({one.detail})" for one in odd]
@@ -168,14 +173,6 @@ def seems_from(download: Path) -> str | None:
         return None
     with ExitStack() as stack:
         return looks_like(unpacked(download, stack, Collected(), names_only=True))
-
-
-def is_read(name: str) -> bool:
-    """Return whether the contents of a file with this name should be unpacked.
-
-    A class's checkpoints would fill a disk.
-    """
-    return kind_of(name) in UNPACKED or name in (gradescope.EXPORT, gradescope.ALONE)
 
 
 # --- one owner ------------------------------------------------------------------------------------

@@ -21,9 +21,7 @@ def init_class_command(folder: Path, rubric: str | None) -> None:
     path = folder / NAME
     if rubric is not None:
         if not re.fullmatch(r"[\w-]+", rubric):
-            raise click.UsageError(
-                f"--rubric {shortened(rubric)}: use letters, digits, _ and -, as in 01"
-            )
+            raise click.UsageError("--rubric: use letters, digits, _ and -, as in 01")
         # In the class's folder, it would be a student's.
         path = Path(os.path.normpath(folder / ".." / "rubrics" / f"{rubric}.yaml"))
     if path.exists():

@@ -83,8 +83,7 @@ def options_of(file: ClassFile, given: dict[str, Any]) -> ClassOptions:
     options = file.given | read_words(given.pop("words", ()))
     options |= {name: value for name, value in given.items() if value}
     if "accounting_is" in options and "accounting" not in options:
-        in_file = "accounting_is" in file.given
-        where = file.where("accounting_is") if in_file else "--set"
+        where = file.where("accounting_is") if "accounting_is" in file.given else "--set"
         raise SettingsError(f"{where}: accounting_is does nothing without `accounting`")
     rubrics = options.get("rubrics", rubric.FOLDER)
     name = COURSE if rubrics.resolve() == rubric.FOLDER else "Grades"  # only ours have a name

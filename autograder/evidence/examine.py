@@ -85,7 +85,7 @@ def examine(
         on_jobs = accounting.compare(runs, sources.jobs, sources.logins, sources.required)
     for run in completed:
         counts = run.id in counted_ids
-        about = on_itself(run)
+        about = [one for check in CHECKS for one in check(run)]
         about += plausible.diverged(run) if counts else ()
         about += copied.get(run.id, ())
         about += on_jobs.get(run.id, ())
@@ -96,10 +96,6 @@ def examine(
                 tier, reason = level
     # A fact about a job is listed only once.
     return Examined(tier or EvidenceLevel.UNVERIFIED, reason, tuple(dict.fromkeys(findings)))
-
-
-def on_itself(run: Run) -> list[Finding]:
-    return [one for check in CHECKS for one in check(run)]
 
 
 def tier_of(run: Run, about: Sequence[Finding], sources: Sources) -> tuple[EvidenceLevel, str]:
