@@ -87,7 +87,9 @@ def test_a_program_that_is_not_the_one_that_ran_is_named_before_the_grader_does(
     program.write_bytes(PROGRAM.replace("\n", "\r\n").encode())
     at(program, 4e9)  # copied since, say; what it says is the same
     assert "train.py" not in missed(lessons_command("submit", "02", "--in", folder))
-    program.write_text(PROGRAM + "# a comment\n")
+    program.write_text(PROGRAM + "# a comment\n")  # a comment changes nothing that ran
+    assert "train.py" not in missed(lessons_command("submit", "02", "--in", folder))
+    program.write_text(PROGRAM + "print()\n")
     assert words in missed(lessons_command("submit", "02", "--in", folder))
     run_in(folder)
     assert "train.py" not in missed(lessons_command("submit", "02", "--in", folder))
