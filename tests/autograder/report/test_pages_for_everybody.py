@@ -55,8 +55,8 @@ def pages(tmp_path_factory):
     people = {"s000": Person("s000", "محمد عبد الرحمن"), "s001": Person("s001", "x" * 150)}
     about = About(people, Policy(LatePolicy(due={"01": PAST, "02": PAST, "03": FUTURE})))
     (folder / "index.html").write_text(class_pages(rows, about)["index.html"])
-    grade = Grade("hana", "02", "Lesson", "smoke", "graded", 2.5, 5.0, "unverified", "no run",
-                  checks(), (ODD,))  # fmt: skip
+    given = {"tier": "unverified", "tier_reason": "no run", "checks": checks(), "findings": (ODD,)}
+    grade = Grade("hana", "02", "Lesson", "smoke", "graded", 2.5, 5.0, **given)
     page = student_page("Hana", [grade] * 3, {}, absent=[Absent("03", "2099-03-01 12:00 UTC")])
     (folder / "hana.html").write_text(page)
     return folder

@@ -31,7 +31,7 @@ def test_the_real_command_is_shown_and_run_with_the_sites_settings(slurm):
             ("perlmutter", ["SBATCH_CONSTRAINT=gpu", "SBATCH_QOS=debug", "SBATCH_GPUS_PER_NODE=4"]),
             ("marenostrum5", ["SBATCH_QOS=acc_debug", "SBATCH_GRES=gpu:4"]),
             ("snellius", ["SBATCH_PARTITION=gpu_a100", "SBATCH_GPUS_PER_NODE=4"]),
-            ("biohpc", ["SBATCH_PARTITION=GPUv100s", "SBATCH_GRES=gpu:1"]),
+            ("biohpc", ["SBATCH_PARTITION=GPUA100", "SBATCH_GRES=gpu:1"]),
             ("box", ["SBATCH_PARTITION=gpus"]),
         ],
         quick=1,

@@ -5,18 +5,7 @@ import json
 import pytest
 
 from tests.breadth import breadth
-from tests.cluster.schedulers.fake_slurm import answer, calls
-
-
-@pytest.mark.slow
-def test_a_study_hands_over_no_more_jobs_at_a_time_than_the_site_takes(slurm):
-    slurm.environment["SBATCH_ACCOUNT"] = "mine"
-    rows = [f"{n}|COMPLETED|None|N/A\n" for n in (77, 77, 77)]
-    answer(slurm, sbatch=["Submitted batch job 77\n", "", 0], squeue=[rows, "", 0])
-    words = ["scale", "--site", "marenostrum5", "--ranks", "1,2,4", "job.sbatch"]
-    slurm.cluster(*words)
-    order = [call["name"] for call in calls(slurm)]
-    assert [name for name in order if name != "sacct"] == ["sbatch", "squeue"] * 3
+from tests.cluster.schedulers.fake_slurm import answer
 
 
 def test_waiting_shows_state_reason_and_expected_start(slurm):

@@ -4,6 +4,7 @@ The tests that run a lesson, here or as jobs of the box, check the folder of tha
 """
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,8 @@ def traces_of_09(runs: Runs, printed: str) -> None:
 
 def traces_of_13(runs: Runs, printed: str) -> None:
     assert "rank 0 alone, after" in printed
-    assert "Timed out waiting 5000ms" in printed
+    # Gloo's words depend on who notices first.
+    assert re.search("Timed out waiting 5000ms|Connection closed by peer", printed)
     away = {name: measured(run, "serial_error") for name, run in runs.items()}
     assert max(away[name] for name in ("nothing", "wrap", "save")) < 1e-10
     assert away["norm"] == pytest.approx(8e-3, rel=0.1)
