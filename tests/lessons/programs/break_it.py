@@ -135,7 +135,7 @@ def traces_of_13(runs: Runs, printed: str) -> None:
     assert max(away[name] for name in ("nothing", "wrap", "save")) < 1e-10
     assert away["norm"] == pytest.approx(8e-3, rel=0.1)
     assert away["optimizer"] == pytest.approx(4e-2, rel=0.1)
-    assert measured(runs.pop("save"), "waited_s") == pytest.approx(5, abs=2)  # and trains nothing
+    assert 4 < measured(runs.pop("save"), "waited_s") < 10  # until rank 1 goes on, at the latest
     peak = {name: measured(run, "peak_kb") for name, run in runs.items()}
     assert peak["wrap"] > 1.2 * max(peak["nothing"], peak["norm"])
     moved = {name: run.end["param_moved"] for name, run in runs.items()}
