@@ -378,8 +378,8 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by its own factor. Only the comparison
 #   with one process shows the error: a parameter differs by 8e-3 instead of 4e-12.
 # - `save` stops after 5 seconds, the timeout (`Timed out waiting 5000ms`), or once rank 1 goes on (`Connection closed
-#   by peer`). Rank 0 waits for parts that nobody sends. Gloo's usual timeout is half an hour. (This run uses Gloo on CPUs also in
-#   `full`. With NCCL no error reaches the program: a watchdog ends the process, by default after 10 minutes.)
+#   by peer`). Rank 0 waits for parts that nobody sends. (It uses Gloo also in `full`: with NCCL, a watchdog ends the
+#   process, by default after 10 minutes.)
 #
 # ## What fits?
 #
