@@ -1,4 +1,4 @@
-"""What is read of 46 outputs of other people's jobs (benchmarks/grading/reader_table.py)."""
+"""Test which facts are read of 46 job outputs of others (benchmarks/grading/reader_table.py)."""
 
 import json
 
