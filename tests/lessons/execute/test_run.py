@@ -9,6 +9,7 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -168,6 +169,15 @@ record.end(test_loss=0.1, test_accuracy=0.98)
         "03_stand_in: trained on the synthetic stand-in, not on MNIST: "
         "set COURSE_DATA or run `lessons data fetch`"
     ) in output
+
+
+def test_junit_has_a_case_per_lesson_and_the_reason_of_each_failure(mixed_run):
+    suite = ElementTree.parse(mixed_run["out"] / "junit.xml").getroot()
+    counts = [suite.get(key) for key in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["6", "3", "0", "0"]
+    failed = {case.get("name"): case[0].get("message") for case in suite if len(case)}
+    assert set(failed) == {"02_fails", "03_hangs", "04_dies"}
+    assert failed["02_fails"] == "ZeroDivisionError: division by zero"
 
 
 @pytest.mark.parametrize(
