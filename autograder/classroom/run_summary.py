@@ -53,7 +53,7 @@ def summaries(
                 traits=traits_of(run),
                 where=run.start,
                 speedup=point(measure.speedup, base, run) if base else None,
-                rounds=rounds_of(run) if rounds.has_rounds(run) else None,
+                rounds=rounds_of(run) if run.measured(rounds.NAME) else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),
             )
         )
@@ -73,7 +73,7 @@ def rounds_of(run: Run) -> Rounds | None:
     )
     if not (speedup and ceiling and share):
         return None
-    seconds = tuple(each.seconds for each in rounds.rounds(run)[:MOST_ROUNDS])
+    seconds = tuple((r.alone, r.silent, r.together) for r in rounds.rounds(run)[:MOST_ROUNDS])
     return Rounds(seconds, speedup, ceiling, share)
 
 

@@ -7,8 +7,8 @@ from autograder.codes import FindingCode as Code
 from autograder.codes import ProblemCode
 from autograder.evidence.findings import finding
 from autograder.measuring import measure
+from autograder.measuring.course_metrics import shard_uncovered
 from autograder.measuring.interval import measured_or_none
-from autograder.measuring.participants import shard_uncovered
 from autograder.measuring.record_facts import train_samples
 from autograder.records import Run
 from autograder.safe_text import shortened

@@ -76,20 +76,19 @@ Measured = TypeVar("Measured")
 def measured_or_none(
     measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Measured | None:
-    """Return the value, or None if it is not measured.
-
-    Reports and pictures use this function, because they do not treat a missing value as a failure.
-    """
+    """Return the value or, for reports and pictures, None if it is not measured."""
     try:
         return measure(*args, **kwargs)
     except NotMeasured:
         return None
 
 
-def each_measured(measure: Callable[[Item], Measured], items: Iterable[Item]) -> list[Measured]:
+def each_measured(
+    measure: Callable[[Item], Measured], items: Iterable[Item], least: int = 1
+) -> list[Measured]:
     """Return the values of the items that can be measured.
 
-    If none can be measured, raise the NotMeasured error of the first item.
+    If there are fewer than `least`, raise the NotMeasured error of the first that cannot.
     """
     values, reasons = [], []
     for item in items:
@@ -97,7 +96,7 @@ def each_measured(measure: Callable[[Item], Measured], items: Iterable[Item]) ->
             values.append(measure(item))
         except NotMeasured as missing:
             reasons.append(missing)
-    if reasons and not values:
+    if reasons and len(values) < least:
         raise reasons[0]
     return values
 
@@ -118,16 +117,8 @@ def printed(number: Number, unit: str = "") -> Measure:
     where = without_none([number.where])
     if not is_number(number.value) or not is_number(number.half_width):
         raise NotMeasured(f"the output says {number.value}, which is not a number", where=where)
-    half = abs(number.half_width)
-    value = float(number.value)
+    value, half = float(number.value), abs(number.half_width)
     return Measure(value, value - half, value + half, unit, where)
-
-
-def stated(number: Number | None, what: str, unit: str = "") -> Measure:
-    """Return a printed number, or raise NotMeasured if the output does not have it."""
-    if number is None:
-        raise NotMeasured(f"the output has no {what}")
-    return printed(number, unit)
 
 
 # --- calculations ---------------------------------------------------------------------------
@@ -169,33 +160,26 @@ def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
     return computed(operator.truediv, above, below, unit=unit)
 
 
-def difference(one: Measure, other: Measure) -> Measure:
-    """Return the distance |one − other|, which is never negative."""
+def difference(first: Measure, second: Measure) -> Measure:
+    """Return the distance |first − second|, which is never negative."""
 
     def distances(low: float, high: float) -> tuple[float, float]:
         return max(0.0, low, -high), max(-low, high)
 
-    apart = computed(operator.sub, one, other, unit=one.unit)
-    low, high = distances(*apart.ends)
-    rounding = apart.rounding and distances(*apart.rounding)
-    return replace(apart, value=abs(apart.value), low=low, high=high, rounding=rounding)
+    signed = computed(operator.sub, first, second, unit=first.unit)
+    low, high = distances(*signed.ends)
+    rounding = signed.rounding and distances(*signed.rounding)
+    return replace(signed, value=abs(signed.value), low=low, high=high, rounding=rounding)
 
 
 def scaled(measure: Measure, factor: float, plus: float = 0.0) -> Measure:
     """Return factor × measure + plus, in the same unit."""
-
-    def line(value: float) -> float:
-        return value * factor + plus
-
-    return computed(line, measure, unit=measure.unit, basis=measure.basis)
+    unit, basis = measure.unit, measure.basis
+    return computed(lambda value: value * factor + plus, measure, unit=unit, basis=basis)
 
 
 def middle(values: Sequence[Measure], basis: str = "") -> Measure:
-    """Return the median with its 95 % confidence interval.
-
-    With up to eight values, the interval covers their full range. With more values, the interval
-    leaves out as many at each end as the binomial distribution allows.
-    """
+    """Return the median with its 95 % confidence interval: for up to eight values, their range."""
     lows, highs = sorted(m.low for m in values), sorted(m.high for m in values)
     rounded = [m.rounded for m in values]
     skip = left_out(len(values))
@@ -213,7 +197,6 @@ def middle(values: Sequence[Measure], basis: str = "") -> Measure:
 def left_out(count: int) -> int:
     """Return how many of `count` sorted values the interval of the median leaves out at each end.
 
-    With 95 % confidence, this is the largest s with 2 · P(X ≤ s) ≤ 5 % for X distributed as
-    Binomial(count, 1/2), or 0. A test compares this approximation with the exact number.
+    This approximates the largest s with 2 · P(X ≤ s) ≤ 5 % for X ~ Binomial(count, 1/2), or 0.
     """
     return max(0, math.floor((count - 1) / 2 - 0.98 * math.sqrt(count - 0.5)))

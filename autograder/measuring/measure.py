@@ -17,7 +17,6 @@ from autograder.measuring.interval import (
     printed,
     ratio,
     scaled,
-    stated,
 )
 from autograder.measuring.record_facts import in_header, last_epoch
 from autograder.records import Epoch, Read, Run
@@ -49,9 +48,7 @@ def seconds_of(epoch: Epoch) -> Measure:
         raise NotMeasured(f"epoch {epoch.number} has no usable time", where=[epoch.where])
     value = printed(epoch.seconds, "s")
     if value.low <= 0:
-        reason = f"epoch {epoch.number} took {value.value:g} s as printed: too coarse to use"
-        if value.value < 0:
-            reason = f"epoch {epoch.number} says {value.value:g} s, which cannot be"
+        reason = f"epoch {epoch.number} took {value.value:g} s as printed, which cannot be used"
         raise NotMeasured(reason, "print seconds with decimals", value.where)
     return value
 
@@ -103,10 +100,7 @@ def whole(count: object) -> int | None:
 
 
 def time_to_accuracy(run: Run, target: float) -> Measure:
-    """Return the seconds until validation accuracy reaches the target.
-
-    The accuracy has to stay at or above the target for one more epoch.
-    """
+    """Return the seconds until validation accuracy reaches the target, for at least two epochs."""
     reached = [bool(e.val_accuracy and e.val_accuracy.value >= target) for e in run.epochs]
     total = 0.0
     for index, epoch in enumerate(run.epochs):
@@ -120,20 +114,15 @@ def time_to_accuracy(run: Run, target: float) -> Measure:
 
 def epochs(run: Run) -> Measure:
     if run.sparse:
-        raise NotMeasured(
-            "the output does not show how many epochs ended", "print a line at the end of each"
-        )
+        hint = "print a line at the end of each"
+        raise NotMeasured("the output does not show how many epochs ended", hint)
     return exact(len(run.epochs), "epochs", last_epoch(run))
 
 
-def extreme(choose: Callable) -> Callable[[Run], Measure]:
-    """Return a function that measures the shortest or longest epoch after the first."""
-
-    def value(run: Run) -> Measure:
-        epoch_time(run)  # raises NotMeasured if any of these epochs has no usable time
-        return choose(map(seconds_of, run.epochs[1:]), key=lambda seconds: seconds.value)
-
-    return value
+def extreme(choose: Callable, run: Run) -> Measure:
+    """Return the time of the shortest or longest epoch after the first."""
+    epoch_time(run)  # raises NotMeasured if any of these epochs has no usable time
+    return choose(map(seconds_of, run.epochs[1:]), key=lambda seconds: seconds.value)
 
 
 # --- steps ----------------------------------------------------------------------------------
@@ -145,10 +134,7 @@ def read_most(run: Run) -> Measure:
 
 
 def reading_orders(run: Run) -> Measure:
-    """Return the number of different orders in which the epochs read the samples.
-
-    The result is 1 if all epochs use the same order.
-    """
+    """Return the number of different orders in which the epochs read the samples."""
     return exact(len({read.order for read in _reads(run)}), "orders", last_epoch(run))
 
 
@@ -182,18 +168,18 @@ def last_rate(run: Run) -> Measure:
 
 
 def reported(name: str, what: str, epoch: int | None = None) -> Callable[[Run], Measure]:
-    """Return a function that measures a loss or accuracy of a run, or of its first or last epoch.
-
-    An accuracy must be between 0 and 1. `epoch` is 0 for the first epoch and -1 for the last.
-    """
+    """Return a function that measures a loss or accuracy of a run, or of its epoch 0 or -1."""
 
     def value(run: Run) -> Measure:
         source = run if epoch is None else run.epochs[epoch] if run.epochs else None
-        found = stated(getattr(source, name, None), what)
-        if name.endswith("accuracy") and not 0 <= found.value <= 1:
-            reason = f"the {what} is {found.value:g}, not between 0 and 1"
-            raise NotMeasured(reason, where=found.where)
-        return found
+        number = getattr(source, name, None)
+        if number is None:
+            raise NotMeasured(f"the output has no {what}")
+        measured = printed(number)
+        if name.endswith("accuracy") and not 0 <= measured.value <= 1:
+            reason = f"the {what} is {measured.value:g}, not between 0 and 1"
+            raise NotMeasured(reason, where=measured.where)
+        return measured
 
     return value
 
@@ -203,11 +189,7 @@ test_accuracy = reported("test_accuracy", "test accuracy")
 
 def a_worker(name: str) -> Callable[[Run], Measure]:
     """Return a function that divides a header value by the number of workers."""
-
-    def share(run: Run) -> Measure:
-        return scaled(in_header(name)(run), 1 / known_workers(run))
-
-    return share
+    return lambda run: scaled(in_header(name)(run), 1 / known_workers(run))
 
 
 # --- two runs -------------------------------------------------------------------------------
@@ -220,7 +202,7 @@ BATCH = {"strong": ("global_batch",), "epoch": ("local_batch",), "weak": ("local
 def not_comparable(first: Run, other: Run, scaling: str | None = None) -> list[str]:
     """Return the differences in work and hardware that make the seconds of two runs incomparable.
 
-    For strong scaling, their batch sizes have to be equal too.
+    Each kind of scaling also keeps one of the batch sizes.
     """
 
     def unlike(facts: Sequence[str]) -> list[str]:
@@ -232,12 +214,12 @@ def not_comparable(first: Run, other: Run, scaling: str | None = None) -> list[s
         ]
 
     differences = unlike(WORK)
-    here, there = (measured_or_none(unique_samples, run) for run in (first, other))
+    samples, more = (measured_or_none(unique_samples, run) for run in (first, other))
     few, many = (workers(run) if scaling == "weak" else 1 for run in (first, other))
-    if here and there and few and many and here.value * many != there.value * few:
-        text = f"one reads {here.value:.0f} different samples per epoch, the other "
+    if samples and more and few and many and samples.value * many != more.value * few:
+        counts = f"{samples.value:.0f} different samples per epoch, the other {more.value:.0f}"
         on_both = f", on {few} and {many} workers" if scaling == "weak" else ""
-        differences.append(f"{text}{there.value:.0f}{on_both}")
+        differences.append(f"one reads {counts}{on_both}")
     name, other_name = first.header.dataset.name, other.header.dataset.name
     if name and other_name and name != other_name:
         differences.append(f"one trains on {name:.40}, the other on {other_name:.40}")
@@ -246,12 +228,10 @@ def not_comparable(first: Run, other: Run, scaling: str | None = None) -> list[s
 
 def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
     """Return the base run's epoch time divided by this run's, for equal work and hardware."""
-    reasons = not_comparable(base, run, scaling)
-    if reasons:
-        raise NotMeasured(
-            "not the same work on the same hardware: " + "; ".join(reasons),
-            "run the baseline with the same program, data, batch and device",
-        )
+    if reasons := not_comparable(base, run, scaling):
+        reason = "not the same work on the same hardware: " + "; ".join(reasons)
+        hint = "run the baseline with the same program, data, batch and device"
+        raise NotMeasured(reason, hint)
     try:
         slow = epoch_time(base)
     except NotMeasured as missing:
@@ -260,10 +240,7 @@ def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
 
 
 def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
-    """Return the speedup divided by the growth in workers.
-
-    For weak scaling, return the ratio of the epoch times.
-    """
+    """Return the speedup divided by the growth in workers; for weak scaling, the speedup."""
     few, many = known_workers(base), known_workers(run)
     gain = speedup(base, run, scaling)
     return gain if scaling == "weak" else scaled(gain, few / many)

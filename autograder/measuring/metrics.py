@@ -6,18 +6,20 @@ a metric, write a function and add a row. docs/rubrics.md explains each row; a t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from autograder import data_files
+from autograder.measuring import course_metrics as course
 from autograder.measuring import measure, participants, record_facts, rounds
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
 from autograder.measuring.interval import Measure
 from autograder.measuring.measure import reported
-from autograder.measuring.participants import different, largest_difference, over_ranks
+from autograder.measuring.participants import different, over_ranks
 from autograder.measuring.record_facts import at_end, in_header
+from autograder.measuring.study_table import scaling_of
 from autograder.records import Run
 
 Value = Measure | str
@@ -69,11 +71,11 @@ METRICS: dict[str, Metric] = {
     "job_known": Metric(record_facts.job_known, "the run names its job"),
     "starts": Metric(over_ranks("start_hash", different, "starts"),
         "different sets of initial parameters", "starts"),
-    "start_of_rank_0": Metric(participants.start_of_rank_0,
+    "start_of_rank_0": Metric(course.start_of_rank_0,
         "all ranks started with the parameters of rank 0"),
     "rank_losses": Metric(over_ranks("loss", different, "losses"),
         "different training losses of the ranks", "losses"),
-    "labels_apart": Metric(over_ranks("labels", participants.labels_apart),
+    "labels_apart": Metric(over_ranks("labels", course.labels_apart),
         "difference in a class's share between one rank and all ranks"),
     # the network and its data
     "params": Metric(in_header("params"), "parameters of the network"),
@@ -82,17 +84,17 @@ METRICS: dict[str, Metric] = {
     "unique_samples": Metric(measure.unique_samples, "different samples read per epoch", "samples"),
     "read_most": Metric(measure.read_most, "how many times one sample was read per epoch", "times"),
     "reading_orders": Metric(measure.reading_orders, "different orders of the samples", "orders"),
-    "shard_overlap": Metric(participants.shard_overlap, "samples read by more than one rank",
+    "shard_overlap": Metric(course.shard_overlap, "samples read by more than one rank",
         "samples"),
-    "shard_uncovered": Metric(participants.shard_uncovered, "samples that no rank read",
+    "shard_uncovered": Metric(course.shard_uncovered, "samples that no rank read",
         "samples"),
     # how it was trained
     "epochs": Metric(measure.epochs, "finished epochs", "epochs"),
     "steps": Metric(measure.steps, "steps per epoch", "steps"),
     "steps_expected": Metric(measure.steps_expected, "samples / batch size", "steps"),
-    "share_steps": Metric(participants.share_steps, "batches on the rank with the fewest samples",
+    "share_steps": Metric(course.share_steps, "batches on the rank with the fewest samples",
         "steps"),
-    "steps_apart": Metric(over_ranks("steps", largest_difference, "steps"),
+    "steps_apart": Metric(over_ranks("steps", lambda each: max(each) - min(each), "steps"),
         "difference in steps between ranks", "steps"),
     "global_batch": Metric(in_header("global_batch"), "batch size of all ranks together"),
     "global_batch_per_worker": Metric(measure.a_worker("global_batch"), "batch size per worker"),
@@ -103,14 +105,16 @@ METRICS: dict[str, Metric] = {
     "lr_per_worker": Metric(measure.a_worker("lr"), "learning rate per worker"),
     # how long it took
     "epoch_s": Metric(measure.epoch_time, "time per epoch", "s"),
-    "epoch_s_min": Metric(measure.extreme(min), "shortest epoch", "s"),
-    "epoch_s_max": Metric(measure.extreme(max), "longest epoch", "s"),
+    "epoch_s_min": Metric(partial(measure.extreme, min), "shortest epoch", "s"),
+    "epoch_s_max": Metric(partial(measure.extreme, max), "longest epoch", "s"),
     "time_to_accuracy": Metric(lambda run, at: measure.time_to_accuracy(run, at["accuracy"]),
         "training time until the accuracy is reached", "s", at={"accuracy": 0.9},
         needs_at="the accuracy to reach"),
     "throughput": Metric(measure.throughput, "samples per second", "samples/s"),
-    "speedup": Metric(study.speedup, "speedup", base=True),
-    "efficiency": Metric(study.efficiency, "efficiency", base=True),
+    "speedup": Metric(lambda base, run: measure.speedup(base, run, scaling_of(run)), "speedup",
+        base=True),
+    "efficiency": Metric(lambda base, run: measure.efficiency(base, run, scaling_of(run)),
+        "efficiency", base=True),
     # a speed job
     "rounds": Metric(rounds.how_many, "rounds measured", "rounds"),
     "rounds_speedup": Metric(rounds.speedup, "speedup"),
@@ -133,40 +137,40 @@ METRICS: dict[str, Metric] = {
     "params_changed": Metric(at_end("params_changed"), "parameters that training changed"),
     "param_spread": Metric(at_end("param_spread"),
         "largest difference in a parameter between ranks"),
-    "same_params": Metric(participants.same_params, "the same parameters, bit for bit", base=True),
+    "same_params": Metric(course.same_params, "the same parameters, bit for bit", base=True),
     # what was written
-    "files_written": Metric(participants.files_written, "checkpoint files that the ranks wrote",
+    "files_written": Metric(course.files_written, "checkpoint files that the ranks wrote",
         "files"),
     "files_found": Metric(at_end("files_found", "files"), "new checkpoint files on the disk",
         "files"),
-    "checkpoint_kept": Metric(participants.checkpoint_kept,
+    "checkpoint_kept": Metric(course.checkpoint_kept,
         "the checkpoint has the trained parameters"),
     "chain_intact": Metric(record_facts.chain_intact, "the record is complete and unchanged"),
     "error_file_separate": Metric(record_facts.error_file_separate,
         "errors are in a separate file"),
     # sweeps
-    "useful_workers": Metric(study.useful_workers, "largest useful number of workers", "workers",
+    "useful_workers": Metric(course.useful_workers, "largest useful number of workers", "workers",
         all_runs=True, at={"within": 0.01}, needs_at="how much accuracy may be lost"),
-    "sooner": Metric(study.sooner, "how many times faster than one worker", all_runs=True,
+    "sooner": Metric(course.sooner, "how many times faster than one worker", all_runs=True,
         at={"accuracy": 0.93, "workers": 16},
         needs_at="the accuracy to reach, and the number of workers"),
     # scaling studies
     "study_sizes": _study(study.sizes, "sizes measured", "sizes", repeats=3),
-    "study_samples": _study(study.least_at_size(measure.unique_samples),
+    "study_samples": _study(partial(study.least_at_size, measure.unique_samples),
         "different samples read per epoch", "samples", size=2),
-    "study_batch": _study(study.least_at_size(study.batch), "batch size of all ranks together",
-        size=2),
-    "study_moved": _study(study.worst_of_points("moved", min),
+    "study_batch": _study(partial(study.least_at_size, in_header("global_batch")),
+        "batch size of all ranks together", size=2),
+    "study_moved": _study(partial(study.worst_of_points, "moved", min),
         "smallest change in the parameters in a pass"),
-    "study_spread": _study(study.worst_of_points("spread", max),
+    "study_spread": _study(partial(study.worst_of_points, "spread", max),
         "largest difference in a parameter between ranks"),
-    "study_efficiency": _study(study.at_size("efficiency"), "efficiency", size=2),
-    "study_amdahl_f": _study(study.of_law(laws.amdahl), "Amdahl's f"),
-    "study_gustafson_s": _study(study.of_law(laws.gustafson), "Gustafson's s"),
-    "study_speedup_low": _study(study.of_law(laws.lowest, workers=1024), "lowest predicted speedup",
+    "study_efficiency": _study(study.efficiency, "efficiency", size=2),
+    "study_amdahl_f": _study(partial(study.of_law, laws.amdahl), "Amdahl's f"),
+    "study_gustafson_s": _study(partial(study.of_law, laws.gustafson), "Gustafson's s"),
+    "study_speedup_low": _study(partial(study.of_law, laws.lowest), "lowest predicted speedup",
         workers=1024),
-    "study_speedup_high": _study(study.of_law(laws.highest, workers=1024),
-        "highest predicted speedup", workers=1024),
+    "study_speedup_high": _study(partial(study.of_law, laws.highest), "highest predicted speedup",
+        workers=1024),
 }  # fmt: skip
 
 
@@ -188,4 +192,4 @@ def metric_named(name: str) -> Metric:
     recorded = name.removeprefix(OWN)
     # A measure that a custom course defines is labelled with its name.
     label, unit = recorded_labels().get(recorded, (recorded.replace("_", " "), ""))
-    return Metric(record_facts.own_measure(recorded), label, unit, any_at=True)
+    return Metric(partial(record_facts.own_measure, recorded), label, unit, any_at=True)

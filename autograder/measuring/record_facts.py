@@ -31,13 +31,12 @@ def last_epoch(run: Run) -> tuple[Where, ...]:
 def recorded(part: str, name: str, unit: str = "") -> Callable[[Run], Measure]:
     """Return a function that reads a number from the header or the end of the record."""
     block = part.partition(".")[0]
-    place_in_words = "end of the run" if block == "end" else "output"
 
     def number(run: Run) -> Measure:
         value = attrgetter(part)(run).get(name)
         if value is None:
             hint = "" if block == "end" else "print the run record"
-            raise NotMeasured(f"the {place_in_words} does not report `{name}`", hint)
+            raise NotMeasured(f"the {block} of the run record does not report `{name}`", hint)
         if value < 0:
             raise NotMeasured(f"`{name}` is {value:g}, but must not be negative")
         place = run.places.get(block)
@@ -52,8 +51,7 @@ at_end = partial(recorded, "end")
 train_samples = recorded("header.dataset", "train_samples", "samples")
 
 
-# Patterns for the processes above rank 0 in the record: those that are not launchers, and those
-# above a job's processes. "?" means that they cannot be seen.
+# Processes above rank 0 that are not launchers, and those above a job's; "?": none can be seen.
 NO_LAUNCHER = re.compile(r"slurm\Z|slurmd|salloc|pbs_|laptop|tmux|screen")
 OF_A_JOB = {
     "laptop": re.compile(r"laptop|tmux|screen|\?"),
@@ -62,10 +60,7 @@ OF_A_JOB = {
 
 
 def launched(run: Run) -> str:
-    """Return "yes" if a launcher started the ranks.
-
-    Also return "yes" if this cannot be determined, as in a container.
-    """
+    """Return "yes" if a launcher started the ranks, or if that is hidden, as in a container."""
     above = run.header.started_by
     if above is None:
         raise NotMeasured("the output does not report which processes started the ranks")
@@ -73,40 +68,27 @@ def launched(run: Run) -> str:
 
 
 def job_known(run: Run) -> str:
-    """Return "yes" if the run is part of a job.
-
-    If the record says that the run was started by hand, a job number in the output's name is not
-    enough. If the environment has a job number, the job's process must also be among those that
-    started the run.
-    """
+    """Return "yes" if the run has a job's number and the job's processes started it."""
     scheduler, above = run.header.scheduler, run.header.started_by
     mark = OF_A_JOB.get(scheduler or "")
     outside = mark is not None and above is not None and not any(map(mark.search, above))
-    by_hand = scheduler == "none" or outside
-    return yes_if(run.job_id is not None and not by_hand)
+    return yes_if(run.job_id is not None and scheduler != "none" and not outside)
 
 
 # --- measures, and the record itself --------------------------------------------------------
 
 
-def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
-    """Return a function that computes the median of a point's `measure` events with this name."""
-
-    def typical(run: Run, at: Mapping[str, Any]) -> Measure:
-        events = run.measured(name, **at)
-        if not events:
-            point = ", ".join(f"{key} = {value}" for key, value in at.items())
-            raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
-        values = [
-            exact(event.value, event.unit, [event.where])
-            for event in events
-            if event.value is not None
-        ]
-        if len(values) < len(events):
-            raise NotMeasured(f"a value of {name} is not a number")
-        return middle(values, f"median of {len(values)}" if len(values) > 1 else "")
-
-    return typical
+def own_measure(name: str, run: Run, at: Mapping[str, Any]) -> Measure:
+    """Return the median of a point's `measure` events with this name."""
+    events = run.measured(name, **at)
+    if not events:
+        point = ", ".join(f"{key} = {value}" for key, value in at.items())
+        raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
+    measured = [event for event in events if event.value is not None]
+    if len(measured) < len(events):
+        raise NotMeasured(f"a value of {name} is not a number")
+    values = [exact(event.value or 0.0, event.unit, [event.where]) for event in measured]
+    return middle(values, f"median of {len(values)}" if len(values) > 1 else "")
 
 
 ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)

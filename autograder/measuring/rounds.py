@@ -11,9 +11,10 @@ from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, exact, middle
 from autograder.reading.printed_numbers import count
 from autograder.records import MeasureEvent, Run
+from autograder.wording import counted
 
 NAME = "round"  # its name in the record's measures
-PIPELINE = "pipeline_round"  # in lesson 11, where ranks share one network when together
+PIPELINE = "pipeline_round"  # the same, where ranks share one network when together
 LEAST = 3
 AS_WRITTEN = "submit the output as the job wrote it"
 
@@ -28,40 +29,31 @@ class Round:
     together: float
     event: MeasureEvent
 
-    @property
-    def seconds(self) -> tuple[float, float, float]:
-        return self.alone, self.silent, self.together
-
 
 def rounds(run: Run, name: str = NAME) -> list[Round]:
     """Return all rounds in order.
 
     Raise NotMeasured if a round is damaged or copied, or if there are too few rounds.
     """
-    found: dict[int, Round] = {}
-    numbers: dict[tuple[float, ...], int] = {}
+    by_number: dict[int, Round] = {}
+    numbers: dict[tuple[float, ...], int] = {}  # by seconds
     for event in run.measured(name):
         number, seconds = measure.whole(event.facts.get("round")), seconds_of_phases(event)
         fault = ""
         if number is None or seconds is None:
             fault = "a round has no number, or one of its three times is missing or not above 0"
-        elif number in found:
+        elif number in by_number:
             fault = f"round {number} appears twice"
         elif (first := numbers.setdefault(seconds, number)) != number:
             fault = f"rounds {first} and {number} have the same seconds"
         else:
-            found[number] = Round(number, *seconds, event)
+            by_number[number] = Round(number, *seconds, event)
         if fault:
             raise NotMeasured(fault, AS_WRITTEN, [event.where])
-    if len(found) < LEAST:
-        counted = "1 round" if len(found) == 1 else f"{len(found)} rounds"
-        reason = f"the run measured {counted}, of at least {LEAST}"
-        raise NotMeasured(reason, "submit job_speed.sbatch, with at least three rounds")
-    return list(found.values())
-
-
-def has_rounds(run: Run) -> bool:
-    return any(event.name == NAME for event in run.measures)
+    if len(by_number) < LEAST:
+        reason = f"the run measured {counted(len(by_number), 'round')}, of at least {LEAST}"
+        raise NotMeasured(reason, f"submit a speed job's output, with at least {LEAST} rounds")
+    return list(by_number.values())
 
 
 def seconds_of_phases(event: MeasureEvent) -> tuple[float, float, float] | None:
@@ -84,28 +76,27 @@ def _over_rounds(
 ) -> Callable[[Run], Measure]:
     def typical(run: Run) -> Measure:
         name = next((name for name in names if run.measured(name)), NAME)
-        found, count = rounds(run, name), ranks_of(run)
-        values = [exact(gain(one, count), "", [one.event.where]) for one in found]
+        measured, count = rounds(run, name), ranks_of(run)
+        values = [exact(gain(each, count), "", [each.event.where]) for each in measured]
         return middle(values, f"median of {len(values)} rounds")
 
     return typical
 
 
-# In one phase, a single rank processes `steps` batches, and N ranks together process N times as
-# many.
-speedup = _over_rounds(lambda one, count: count * one.alone / one.together)
-share = _over_rounds(lambda one, count: one.silent / one.together)
-ceiling = _over_rounds(lambda one, count: count * one.alone / one.silent, (NAME, PIPELINE))
+# In one phase, N ranks together process N times as many batches as a single rank.
+speedup = _over_rounds(lambda round, count: count * round.alone / round.together)
+share = _over_rounds(lambda round, count: round.silent / round.together)
+ceiling = _over_rounds(lambda round, count: count * round.alone / round.silent, (NAME, PIPELINE))
 
 
 def how_many(run: Run) -> Measure:
-    counted = rounds(run)
-    return exact(len(counted), "rounds", [counted[0].event.where])
+    measured = rounds(run)
+    return exact(len(measured), "rounds", [measured[0].event.where])
 
 
 def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
     """Return a function that finds the largest or smallest value among the rounds."""
-    return lambda run: worst([one.event for one in rounds(run)], name, choose)
+    return lambda run: worst([each.event for each in rounds(run)], name, choose)
 
 
 def worst(events: Sequence[MeasureEvent], name: str, choose: Callable) -> Measure:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from autograder.measuring.interval import Measure, NotMeasured, computed, exact, measured_or_none
+from autograder.measuring import interval
+from autograder.measuring.interval import Measure, NotMeasured, computed, exact
 from autograder.records import Where
 
 Points = Sequence[tuple[float, Measure]]  # workers, and their speedup
@@ -19,10 +20,8 @@ def grown(speedups: Points, least: int = 1) -> Points:
     """Return the points on more than one worker, which have a speedup."""
     points = [(p, s) for p, s in speedups if p > 1 and s.low > 0]
     if len(points) < least:
-        raise NotMeasured(
-            f"fitting a law needs sizes with more than one worker: at least {least}, but there "
-            f"are {len(points)}"
-        )
+        needs = "fitting a law needs sizes with more than one worker"
+        raise NotMeasured(f"{needs}: at least {least}, but there are {len(points)}")
     return points
 
 
@@ -67,8 +66,7 @@ def free_usl(speedups: Points) -> tuple[float, float]:
     ya, yb = dot(ones, ys), dot(twos, ys)
     determinant = aa * bb - ab * ab
     if determinant < 1e-12 * aa * bb:  # zero, apart from rounding: many σ and κ fit equally well
-        reason = "fitting the USL needs at least two different sizes with more than one worker"
-        raise NotMeasured(reason)
+        raise NotMeasured("fitting the USL needs two different sizes with more than one worker")
     return (ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant
 
 
@@ -115,32 +113,21 @@ def predicted(law: Law, speedups: Points, workers: int) -> Measure:
 
 def predictions(speedups: Points, workers: int) -> list[Measure]:
     """Return predictions from at least two laws, because the result often depends on the law."""
-    estimates, reasons = [], []
-    for law in LAWS:
-        try:
-            estimates.append(predicted(law, speedups, workers))
-        except NotMeasured as missing:
-            reasons.append(missing)
-    if len(estimates) < 2:
-        raise reasons[0]
-    return estimates
+    return interval.each_measured(lambda law: predicted(law, speedups, workers), LAWS, least=2)
 
 
-def lowest(speedups: Points, workers: int) -> Measure:
+def lowest(speedups: Points, workers: int = 1024) -> Measure:
     return min(predictions(speedups, workers), key=lambda prediction: prediction.value)
 
 
-def highest(speedups: Points, workers: int) -> Measure:
+def highest(speedups: Points, workers: int = 1024) -> Measure:
     return max(predictions(speedups, workers), key=lambda prediction: prediction.value)
 
 
 def textbook(
     sizes: Sequence[int], speedups: Sequence[float]
 ) -> dict[str, Callable[[float], float]]:
-    """Return the laws as functions of the number of workers, keyed by name.
-
-    Laws that need more sizes are left out.
-    """
+    """Return the laws that these sizes can fit, as functions of the number of workers."""
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
         raise NotMeasured("a textbook law needs a speedup of 1 on one worker")
@@ -149,5 +136,5 @@ def textbook(
         overheads = [overhead.value for overhead in law.fit(points)]
         return lambda p: law.speedup(p, *overheads)
 
-    curves = {law.name: measured_or_none(fitted, law) for law in LAWS}
+    curves = {law.name: interval.measured_or_none(fitted, law) for law in LAWS}
     return {name: curve for name, curve in curves.items() if curve}

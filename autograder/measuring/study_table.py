@@ -49,10 +49,7 @@ def line(cells: Sequence[str]) -> str:
 
 
 def scaling_of(run: Run) -> str | None:
-    """Return the kind of scaling.
-
-    A run on one worker fits every kind, so None is returned for it.
-    """
+    """Return the kind of scaling, or None for a run on one worker, which matches every kind."""
     return run.header.scaling if run.header.scaling != "serial" else None
 
 
@@ -68,16 +65,15 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
     base = sized[min(sized)][-1]
     kinds = sorted({kind for run in runs if (kind := scaling_of(run))})
     if len(kinds) > 1:
-        raise NotMeasured(
-            f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are different studies",
-            "use a different name for the runs of each kind",
-        )
+        names = " and ".join(shortened(kind, 20) for kind in kinds)
+        hint = "use a different name for the runs of each kind"
+        raise NotMeasured(f"{names} scaling are different studies", hint)
     kind = kinds[0] if kinds else None
-    alike = {
+    comparable = {
         count: [run for run in sized[count] if not measure.not_comparable(base, run, kind)]
         for count in sorted(sized)
     }
-    return {count: same for count, same in alike.items() if same}
+    return {count: same for count, same in comparable.items() if same}
 
 
 def rows(runs: Sequence[Run]) -> list[Row]:
@@ -86,9 +82,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
     Speedups are relative to the fewest workers. For weak scaling, they compare work per second.
     """
     sized = by_size(runs)
-    times = {
-        count: interval.each_measured(study_points.pass_time, same) for count, same in sized.items()
-    }
+    times = {n: interval.each_measured(study_points.pass_time, sized[n]) for n in sized}
     weak = "weak" in {scaling_of(run) for run in runs}
     gains, few = gains_in_rounds(sized), min(times)
     table: list[Row] = []

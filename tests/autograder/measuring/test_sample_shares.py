@@ -60,17 +60,9 @@ def test_what_is_counted_is_what_counting_one_by_one_gives(shares, size):
     assert METRICS["shard_uncovered"].function(run).value == size - len(read)
 
 
-def test_a_large_set_takes_no_longer_than_a_small_one():
-    ranks, size = 4000, 10**12
-    strided = run_of(*(Rank(n, slices=((n, size, ranks),)) for n in range(ranks)), size=size)
-    assert METRICS["shard_overlap"].function(strided).value == 0
-    same = run_of(*(Rank(n, slices=((n, size, 1),)) for n in range(ranks)), size=size)
-    assert METRICS["shard_overlap"].function(same).value == sum(size - n for n in range(1, ranks))
-
-
-def test_shares_that_nobody_can_compare_in_time_are_not_measured():
-    run = run_of(*(Rank(n, slices=((0, 10**9, 9973 + 2 * n),)) for n in range(50)), size=10**9)
-    with pytest.raises(NotMeasured, match="too different to compare"):
+def test_shares_that_need_too_much_memory_are_not_measured():
+    run = run_of(*(Rank(n, slices=((n, 10**9, 50),)) for n in range(50)), size=10**9)
+    with pytest.raises(NotMeasured, match="more than 100,000,000"):
         METRICS["shard_overlap"].function(run)
 
 
