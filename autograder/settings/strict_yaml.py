@@ -123,50 +123,6 @@ def _kind(mistake: Any) -> str:
 
 # --- reading ------------------------------------------------------------------------------------
 
-# Words of YAML's own messages, and the likely mistake behind them.
-SLIPS = {
-    "',' or '}'": "a comma or the closing } is missing",
-    "',' or ']'": "a comma or the closing ] is missing",
-    "tab character": "a tab; indent with spaces",
-    "mapping values": "a colon does not fit here: quote text that contains a colon, put a space "
-    "after any other colon, and indent names on the same level equally",
-    "block sequence": "a list begins on a separate line, and each entry begins with `- `",
-    "'-' indicator": "the list above ends here; check the indentation",
-    "expected key": "this does not fit the lines above: check the indentation, and look for text "
-    "after a closing quotation mark or bracket",
-    "<block end>": "this does not fit the lines above; check the indentation",
-    "<document start>": "this does not fit the lines above; check the indentation",
-    "expected ':'": "a `name: value` line without its colon",
-    "end of stream": "a quotation mark is not closed",
-    "unknown escape": "a backslash in \"…\" starts an escape sequence; use '…' for this text",
-    "undefined alias": "a value that begins with * must be in quotes",
-    "alphabetic or numeric": "a value that begins with * or & must be in quotes",
-    "another document": "a second document begins; only one is allowed",
-    "node content": "something is missing before this, or a bracket above is still open",
-    "tag": "a value that begins with ! must be in quotes",
-    "directive": "a line that begins with % needs quotes",
-}
-
-
-def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
-    """Return the line of a mistake in YAML's syntax, and the mistake in plain words."""
-    unseen = yaml.reader.Reader.NON_PRINTABLE.search(text)
-    if unseen:
-        return text.count("\n", 0, unseen.start()) + 1, "an invisible character; delete it"
-    mark = getattr(error, "problem_mark", None)
-    if mark is None:
-        return 1, "not valid YAML"
-    problem = getattr(error, "problem", None) or "not valid YAML"
-    if "cannot start any token" in problem:
-        character = text[mark.index : mark.index + 1]
-        what = f"a value that begins with {character} must be in quotes"
-        return mark.line + 1, SLIPS["tab character"] if character == "\t" else what
-    if "end of stream" in problem:  # only its beginning helps
-        mark = getattr(error, "context_mark", None) or mark
-    plain = (words for part, words in SLIPS.items() if part in problem)
-    return mark.line + 1, next(plain, problem)
-
-
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
     """Return the file as plain data, and the line number of each part.
 
@@ -180,8 +136,10 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
     except UnicodeDecodeError:
         raise SettingsError(f"{path}: is not UTF-8: save it as UTF-8") from None
     except yaml.YAMLError as error:
-        line, what = slip(error, text)
-        raise SettingsError(f"{path}:{line}: {what}") from None
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        what = getattr(error, "problem", None) or shortened(error)
+        line = mark.line + 1 if mark else 1
+        raise SettingsError(f"{path}:{line}: this is not valid YAML: {what}") from None
     lines: dict[tuple, int] = {(): 1}
     return (None if node is None else _plain(node, (), lines, path)), lines
 

@@ -84,7 +84,7 @@ MISTAKES = [
     ("answers: [gpu]", "answers: [cpu]", 15, "no 'cpu' under answers"),
     ("kind: word", "kind: essay", 19, "prediction"),
     ("title: Questions", "title: Questions\n    title: Twice", 14, "twice"),
-    ("checks:", "checks: [", 7, "a bracket above is still open"),
+    ("checks:", "checks: [", 7, "this is not valid YAML"),
     ("id: answers", "id: params", 12, "same id 'params'"),
     ('lesson: "02"', 'lesson: "03"', 1, "lesson 03 belongs in 03.yaml"),
     ('lesson: "02"', "lesson: 12", 1, 'lesson has to be text, not 12: write "12"'),
