@@ -112,7 +112,7 @@ LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRA
 ADVISE_INSTRUCTOR = frozenset(
     {
         FindingCode.GRADER_FAILED,
-        FindingCode.OWNER_UNCERTAIN,
+        FindingCode.OWNER_UNKNOWN,
         FindingCode.MARKED_LATE,
         FindingCode.TIMES_DIFFER,
         FindingCode.TIME_UNREAD,

@@ -50,7 +50,7 @@ class FindingCode(StrEnum):
     GRADER_FAILED = (auto(), LOOK,
         "The grader failed on this submission, which is not the student's fault")
     BY_PARTNER = auto(), INFORMATION, "Submitted by {name} for the group"
-    OWNER_UNCERTAIN = auto(), LOOK, "It is not certain whose submission this is", True
+    OWNER_UNKNOWN = auto(), LOOK, "It is not known whose submission this is", True
     LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
     NOTHING_FOUND = auto(), LOOK, "No gradable files were found"
     MARKED_LATE = auto(), LOOK, "The platform marked this as late, but does not say how late"

@@ -25,7 +25,6 @@ from autograder.submissions.regular_files import open_regular
 RATIO_FROM = 32 << 20  # smaller files may have any compression ratio
 MAX_RATIO = 300
 BLOCK = 1 << 20
-REPOSITORY = ".git"  # shows that a folder is a clone
 DAMAGE = "is damaged in the archive"
 # What Python's library raises on a member that it cannot unpack. Other members are still read.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
@@ -79,7 +78,7 @@ def unpack(
             path = safe_path(member.name)
             if path is None:
                 odd(f"a name that leaves the folder: {shortened(member.name, 80)}")
-            elif not any(is_clutter(part) for part in path.parts if part != REPOSITORY):
+            elif not any(is_clutter(part) for part in path.parts):
                 member = member._replace(content=None) if named_alone(path) else member
                 total += _write(member, target / path, most.size - total, odd)
             if total > most.size:

@@ -10,25 +10,18 @@ from tempfile import TemporaryDirectory
 from autograder.codes import FindingCode
 from autograder.collect import archives, gradescope
 from autograder.collect.attempts import changed, is_older, keep_latest, submitted
-from autograder.collect.download import UNPACKED, Item, Piece, listed, pieces_of
+from autograder.collect.download import UNPACKED, About, Item, Piece, listed, pieces_of
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import named, remove_scratch, write_folder
 from autograder.collect.lessons import Ids, named_lesson, overridden, sort_out
 from autograder.collect.owners import Owned, owned
-from autograder.collect.platforms import (
-    FOLDERS,
-    PLATFORMS,
-    are_of_one_student,
-    below_wrapper,
-    looks_like,
-    resemblance,
-)
-from autograder.collect.worksheet import Participant, with_participants
+from autograder.collect.platforms import FOLDERS, PLATFORMS, below_wrapper
+from autograder.collect.worksheet import with_participants
 from autograder.errors import SettingsError
 from autograder.safe_text import printable, shortened
-from autograder.settings.claims import Claim, WhoIs
+from autograder.settings.claims import WhoIs
 from autograder.submissions import doubts, manifest
-from autograder.submissions.class_folder import strays
+from autograder.submissions.class_folder import are_lessons, strays
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
 from autograder.submissions.manifest import AND, ATTEMPT, Row, Rows
@@ -49,7 +42,7 @@ class Wanted:
     who: WhoIs
     lesson: str = ""  # the lesson of all files; empty: found for each file
     latest: bool = False
-    participants: Mapping[str, Participant] = field(default_factory=dict)
+    participants: Mapping[str, About] = field(default_factory=dict)
     zone: tzinfo | None = None
     groups: Groups = field(default_factory=dict)
     times: Times = field(default_factory=dict)
@@ -102,27 +95,22 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
 
 
 def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) -> Iterator[Item]:
-    platform, name = wanted.platform, shortened(download)
+    platform, name = PLATFORMS[wanted.platform], shortened(download)
     place = download if download.is_dir() else unpacked(download, stack, done)
-    if place != download or platform != FOLDERS:
+    if place != download or wanted.platform != FOLDERS:
         place = below_wrapper(place, platform)
-    entries = listed(place)
-    if platform == FOLDERS and are_of_one_student(entries):
-        if download.is_dir():
-            raise SettingsError(f"{name} looks like one student's folder: name the folder above it")
-        yield Item(download, (Claim(stem(download.name)),))
-        return
-    items = list(PLATFORMS[platform].items(place, entries, wanted.who))
+    if wanted.platform == FOLDERS and are_lessons(listed(place)):
+        raise SettingsError(f"{name} looks like one student's folder: name the folder above it")
+    items = list(platform.items(place))
     if not items:
-        other = looks_like(place)
-        if other and other != platform:
-            raise SettingsError(resemblance(name, other))
-        raise SettingsError(f"{name} has no submissions with the names that {platform} uses")
+        others = [one for one in PLATFORMS if one != FOLDERS and PLATFORMS[one].matches(place)]
+        hint = f"; they look like --from {others[0]}" if others else ""
+        raise SettingsError(
+            f"{name} has no submissions with the names that {wanted.platform} uses, which "
+            f"are in docs/grading.md{hint}"
+        )
     done.nobodys += nobodys(place, {item.path for item in items})
-    if wanted.participants:
-        yield from with_participants(items, wanted.participants, wanted.zone)
-    else:
-        yield from items
+    yield from with_participants(items, wanted.participants, wanted.zone)
 
 
 def nobodys(place: Path, taken: Collection[Path]) -> list[str]:
@@ -135,7 +123,7 @@ def nobodys(place: Path, taken: Collection[Path]) -> list[str]:
     return [*strays(left), *(printable(path.name, 80) for path in folders)]
 
 
-def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool = False) -> Path:
+def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
     """Unpack a class that came as one archive.
 
     The folder is named after the archive, because the archive's name may contain the lesson.
@@ -152,27 +140,14 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected, names_only: bool 
         archive.name,
         home,
         archives.Limits(MOST_IN_CLASS, LARGEST_CLASS),
+        # A class's checkpoints would fill a disk.
         named_alone=lambda path: (
-            names_only
-            or archives.REPOSITORY in path.parts
-            or (
-                path.name not in (gradescope.EXPORT, gradescope.ALONE)
-                and kind_of(path.name) not in UNPACKED
-            )  # a class's checkpoints would fill a disk
+            path.name not in (gradescope.EXPORT, gradescope.ALONE)
+            and kind_of(path.name) not in UNPACKED
         ),
     )
     done.nobodys += [f"{one.file} ({one.detail})" for one in odd]
     return home
-
-
-def seems_from(download: Path) -> str | None:
-    """Return the platform whose naming scheme a folder or archive follows."""
-    if download.is_dir():
-        return looks_like(download)
-    if kind_of(download.name) != Kind.ARCHIVE:
-        return None
-    with ExitStack() as stack:
-        return looks_like(unpacked(download, stack, Collected(), names_only=True))
 
 
 # --- one owner ------------------------------------------------------------------------------------
@@ -186,7 +161,7 @@ def rows_of(
     by_lesson: dict[str, list[Doubt]] = {}
     for item in owner.items:
         mine, odd = pieces_of(item, stack)
-        stamped = wanted.platform == FOLDERS  # other platforms know the time themselves
+        stamped = PLATFORMS[wanted.platform].stamped
         pieces += [one for one in mine if stamped or one.kind != Kind.TIMESTAMP]
         found += odd
     if wanted.lesson:

@@ -3,12 +3,12 @@
 An item is a folder, an archive or a file that was submitted.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.collect import archives
@@ -36,22 +36,18 @@ class Item:
     upload: int = 0  # the platform's upload number; later uploads have larger ones
     label: str = ""  # distinguishes attempts of the same student
     download: str = ""  # which download contains it, if there are several
+    number: str = ""  # the student's number on the platform
+
+
+class About(NamedTuple):
+    """The students and the time that a table of the platform gives for a submission."""
+
+    claims: tuple[Claim, ...]
+    time: str
 
 
 def listed(place: Path) -> list[Entry]:
     return class_folder.listed(place, "a folder or archive downloaded from a platform")
-
-
-def is_dir(entry: Entry) -> bool:
-    return entry.is_dir(follow_symlinks=False)
-
-
-def is_clone(entry: Entry) -> bool:
-    """Return whether an entry is a folder that contains a repository.
-
-    False if it cannot be read.
-    """
-    return is_dir(entry) and os.path.exists(os.path.join(entry.path, archives.REPOSITORY))
 
 
 # --- the files of an item -------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.collect.owners import folder_name
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings.claims import Claim, WhoIs
+from autograder.settings.claims import WhoIs
 from autograder.settings.policy import lesson_meant, read_moment, student_meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.manifest import AND, Row
@@ -28,9 +28,8 @@ def read_groups(
     found: dict[tuple[str, str], list[str]] = {}
     taken: dict[tuple[str, str], str] = {}
     for where, row in read_csv(path, ["group", "student"], ["lesson"]):
-        known = who(Claim(row["student"]))
-        student = student_meant(known, row["student"], where)
-        if roster and not known.students:
+        student = student_meant(row["student"], who)
+        if roster and student not in roster:
             raise SettingsError(f"{where}: {shortened(row['student'])!r} is not on the roster")
         named = row.get("lesson", "")
         lesson = lesson_meant(named, lessons, where) if named else EVERY
@@ -89,7 +88,7 @@ def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times
     """Read the columns student, lesson and time, for platforms that do not record the time."""
     times: Times = {}
     for where, row in read_csv(path, ["student", "lesson", "time"], []):
-        student = student_meant(who(Claim(row["student"])), row["student"], where)
+        student = student_meant(row["student"], who)
         key = student, lesson_meant(row["lesson"], lessons, where)
         if key in times:
             raise SettingsError(

@@ -5,69 +5,62 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import NamedTuple
 
-from autograder.collect.download import Item
+from autograder.collect.download import About, Item
 from autograder.errors import SettingsError
+from autograder.settings.claims import Claim
 from autograder.strict_csv import read_csv
 
 PARTICIPANT = re.compile(r"\D*(\d+)\Z")
 ADDRESS = re.compile(r"\S+@\S+\.\S+\Z")
-# Column names are translated: Moodle's English, German, French, Spanish and Italian ones.
-SUBMISSION = re.compile(r"\((?:submission|abgabe|remise|entrega|envío|consegna)\)", re.IGNORECASE)
+# Moodle's English and German: *Last modified (submission)*, `Monday, 2 March 2026, 8:14 PM`.
+SUBMISSION = re.compile(r"\((?:submission|abgabe)\)", re.IGNORECASE)
 MONTHS = (
-    ("jan", "ene", "gen"), ("feb", "fév"), ("mar", "mär"), ("apr", "avr", "abr"),
-    ("may", "mai", "mag"), ("jun", "jui", "giu"), ("jul", "lug"), ("aug", "aoû", "ago"),
-    ("sep", "set"), ("oct", "okt", "ott"), ("nov",), ("dec", "dez", "déc", "dic"),
-)  # fmt: skip
-NUMBER_OF = {name: number for number, names in enumerate(MONTHS, 1) for name in names}
+    "jan feb mar apr may jun jul aug sep oct nov dec",
+    "jan feb mär apr mai jun jul aug sep okt nov dez",
+)
+NUMBER_OF = {name: at for names in MONTHS for at, name in enumerate(names.split(), 1)}
 TIME = re.compile(
-    r"(?P<day>\d{1,2})\.? (?:de )?(?P<month>[^\W\d_]{3})[^\W\d_]*\.? (?:de )?(?P<year>\d{4})"
-    r".*?(?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?:[:.]\d\d)?\s*(?P<half>[ap]m)?",
+    r"(?P<day>\d{1,2})\.? (?P<month>[^\W\d_]{3})[^\W\d_]* (?P<year>\d{4})\D+"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)\s*(?P<half>[ap]m)?",
     re.IGNORECASE,
 )
 
 
-class Participant(NamedTuple):
-    """A line of the worksheet."""
-
-    email: str
-    changed: str  # *Last modified (submission)*, unchanged
-
-
-def read_worksheets(paths: Iterable[Path]) -> dict[str, Participant]:
+def read_worksheets(paths: Iterable[Path]) -> dict[str, About]:
     """Return the participants by their number in the assignment."""
-    found: dict[str, Participant] = {}
+    found: dict[str, About] = {}
     for path in paths:
         for _, row in read_csv(path, ()):
-            number = PARTICIPANT.match(next(iter(row.values())))
+            first, *cells = row.values()
+            number = PARTICIPANT.match(first)
             if not number:
                 raise SettingsError(
                     f"{path} is not a grading worksheet of Moodle's. Its first column should have "
                     "entries like `Participant 4701`"
                 )
-            email = next(filter(ADDRESS.match, row.values()), "")
-            changed = next((cell for name, cell in row.items() if SUBMISSION.search(name)), "")
-            found[number[1]] = Participant(email, changed)
+            email = next(filter(ADDRESS.match, cells), "")
+            time = next((cell for name, cell in row.items() if SUBMISSION.search(name)), "")
+            claim = Claim(cells[0], (("email", email), ("name", cells[0])))
+            found[number[1]] = About((claim,), time.strip(" -"))
     return found
 
 
 def with_participants(
-    items: Iterable[Item], known: Mapping[str, Participant], zone: tzinfo | None
+    items: Iterable[Item], known: Mapping[str, About], zone: tzinfo | None
 ) -> Iterator[Item]:
     """Yield the items with the email address and the time from the worksheet."""
     for item in items:
-        [claim] = item.claims
-        if participant := known.get(dict(claim.ids).get("moodle_id", "")):
-            if participant.email:
-                claim = replace(claim, ids=(("email", participant.email),))
-            time = time_of(participant.changed, zone) or participant.changed.strip(" -")
-            item = replace(item, claims=(claim,), submitted=time)
+        if about := known.get(item.number):
+            [claim] = item.claims
+            claims = (replace(claim, ids=(*about.claims[0].ids, *claim.ids)),)
+            time = time_of(about.time, zone) or about.time
+            item = replace(item, claims=claims, submitted=time)
         yield item
 
 
 def time_of(text: str, zone: tzinfo | None) -> str:
-    """Return a time such as `Monday, 2 March 2026, 8:14 PM` in ISO form, or "" if it is unclear."""
+    """Return a time of the worksheet in ISO form, or "" if it is unclear."""
     found = TIME.search(text)
     month = NUMBER_OF.get(found["month"].casefold()) if found else None
     if not (found and month):

@@ -9,14 +9,13 @@ import click
 
 from autograder.codes import FindingCode
 from autograder.collect import groups_and_times
-from autograder.collect.collect import Collected, Wanted, collect, seems_from
-from autograder.collect.platforms import PLATFORMS, resemblance
+from autograder.collect.collect import Collected, Wanted, collect
+from autograder.collect.platforms import PLATFORMS
 from autograder.collect.worksheet import read_worksheets
 from autograder.commands.options import FILE, FOLDER, THERE, lesson_named, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
-from autograder.safe_text import shortened
 from autograder.settings import rubric
-from autograder.settings.claims import nobody, who_is
+from autograder.settings.claims import who_is
 from autograder.settings.class_file import class_file_of, read_class_file, zone
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.manifest import doubts_in, is_doubtful
@@ -37,7 +36,9 @@ def zone_option(context: click.Context, parameter: click.Parameter, name: str | 
     )
 )
 @click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--from", "platform", type=click.Choice([*PLATFORMS]), help="The platform.")
+@click.option(
+    "--from", "platform", required=True, type=click.Choice([*PLATFORMS]), help="The platform."
+)
 @click.option("--into", type=FOLDER, required=True, help="The folder of the class.")
 @click.option("--lesson", help="One lesson for all files. Default: detected per file.")
 @click.option("--latest", is_flag=True, help="Only the last of several attempts counts.")
@@ -63,7 +64,7 @@ def zone_option(context: click.Context, parameter: click.Parameter, name: str | 
 def collect_command(
     class_file: Path | None,
     downloads: tuple[Path, ...],
-    platform: str | None,
+    platform: str,
     into: Path,
     **given: Any,
 ) -> None:
@@ -76,8 +77,6 @@ def collect_command(
     file = read_class_file(class_file or class_file_of(into))
     for name in ("roster", "groups", "timezone", "rubrics"):
         given[name] = given[name] or file.given.get(name)
-    if platform is None:
-        raise click.UsageError(without_platform(downloads[0]))
     if given["worksheet"] and platform != "moodle":
         raise click.UsageError("--worksheet takes Moodle's worksheet, so it needs --from moodle")
     check_apart(downloads, into)
@@ -89,7 +88,7 @@ def collect_command(
     wanted = Wanted(
         platform,
         {name: one.answers.keys() for name, one in lessons.items()},
-        who_is(people, groups_and_times.by_name(together)) if people or together else nobody,
+        who_is(people, groups_and_times.by_name(together)),
         "" if given["lesson"] is None else lesson_named(given["lesson"], lessons),
         given["latest"],
         read_worksheets(given["worksheet"]),
@@ -101,13 +100,6 @@ def collect_command(
     for line in report(done, into, people):
         click.echo(line)
     sys.exit(1 if any(map(is_doubtful, done.rows.values())) else 0)
-
-
-def without_platform(download: Path) -> str:
-    name = shortened(download)
-    if found := seems_from(download):
-        return resemblance(name, found)
-    return f"{name} does not look like a platform's download. Give --from {'|'.join(PLATFORMS)}"
 
 
 def check_apart(downloads: Sequence[Path], into: Path) -> None:

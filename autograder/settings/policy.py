@@ -15,7 +15,7 @@ import click
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings.claims import Claim, Known, WhoIs, nobody
+from autograder.settings.claims import Claim, WhoIs, who_is
 from autograder.settings.class_file import ClassFile, LatePolicy
 from autograder.settings.rubric_schema import Rubric, RubricCheck
 from autograder.strict_csv import read_csv
@@ -63,15 +63,16 @@ class PolicyFiles:
 
 
 def read_policy(
-    rubrics: Mapping[str, Rubric], late: LateRules, files: PolicyFiles, who: WhoIs = nobody
+    rubrics: Mapping[str, Rubric], late: LateRules, files: PolicyFiles, who: WhoIs | None = None
 ) -> Policy:
     """Read the rules and check them against the rubrics, before anything is graded."""
     rules = checked(late, rubrics)
+    who = who or who_is({}, {})
     named: dict[str, str] = {}
 
     def rows(path: Path | None, needed: str, optional: str) -> Iterator[Located]:
         for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
-            student = student_meant(who(Claim(row["student"])), row["student"], where)
+            student = student_meant(row["student"], who)
             named.setdefault(student, where)
             yield where, (student, lesson_meant(row["lesson"], rubrics, where)), row
 
@@ -95,13 +96,10 @@ def read_policy(
     return Policy(rules, longer, changes, named)
 
 
-def student_meant(known: Known, name: str, where: str) -> str:
-    if known.may_be:
-        raise SettingsError(
-            f"{where}: {shortened(name)} may be {' or '.join(known.may_be)}; write the one that "
-            "you mean"
-        )
-    return known.students[0] if len(known.students) == 1 else name
+def student_meant(name: str, who: WhoIs) -> str:
+    """Return the only student whom a table names; a name that matches nobody is checked later."""
+    found = who(Claim(name))
+    return found[0] if len(found) == 1 else name
 
 
 def once(rows: Iterable[Located]) -> Iterator[Located]:

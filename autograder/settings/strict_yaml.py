@@ -123,6 +123,7 @@ def _kind(mistake: Any) -> str:
 
 # --- reading ------------------------------------------------------------------------------------
 
+
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
     """Return the file as plain data, and the line number of each part.
 

@@ -46,8 +46,8 @@ C = FindingCode
 # fmt: off
 TABLE: dict[FindingCode, Entry] = {
     # Who submitted it, and when.
-    C.OWNER_UNCERTAIN: Entry(
-        "one student's number and name",
+    C.OWNER_UNKNOWN: Entry(
+        "an id, address or name on the roster",
         "instructor: find out who submitted it, and write the student into manifest.csv"),
     C.MARKED_LATE: Entry(
         "a time of submission",

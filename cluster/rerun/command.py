@@ -11,7 +11,7 @@ import click
 from autograder.commands.options import FOLDER, chosen_profile, options_of, profile_option
 from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
-from autograder.settings.claims import Claim, plain, who_is
+from autograder.settings.claims import Claim, same, who_is
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.roster import read_roster
 from autograder.submissions.class_folder import Submission, read_class
@@ -120,8 +120,8 @@ def submission_of(
     }  # a group's folder belongs to all its members
     if path.name in by_name:
         return by_name[path.name]
-    known = who_is(read_roster(roster), {})(Claim(path.name)).students
-    found = [name for name in by_name if name in known or plain(name) == plain(path.name)]
+    known = who_is(read_roster(roster), {})(Claim(path.name))
+    found = [name for name in by_name if name in known or same(name) == same(path.name)]
     if len(found) == 1:
         return by_name[found[0]]
     possible = f"; it may be {', '.join(sorted(found))}" if found else ""

@@ -115,7 +115,7 @@ def test_a_group_for_one_lesson_alone(team):
 
 
 def test_a_folder_called_after_the_group_is_of_all_its_members(team):
-    result = team({**below("Team-1", SECOND), **below("zoe", FIRST)})
+    result = team({**below("Team 1", SECOND), **below("zoe", FIRST)})
     assert result.rows["ada", "01"][0] == result.rows["ben", "01"][0] == "8.2/10"
     assert "submitted by" not in result.rows["ada", "01"][-1]
     assert {name for name, _ in result.rows} == {"ada", "ben", "kim", "zoe"}

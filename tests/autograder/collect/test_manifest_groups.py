@@ -71,7 +71,7 @@ def test_one_submission_of_two_is_one_folder(tmp_path, collect, grade, roster, m
 
 
 def test_times_of_the_instructor(tmp_path, collect, roster):
-    (tmp_path / "times.csv").write_text("student,lesson,time\nLovelace Ada,1,2026-03-01T20:00Z\n")
+    (tmp_path / "times.csv").write_text("student,lesson,time\nAda Lovelace,1,2026-03-01T20:00Z\n")
     words = (*roster, "--times", tmp_path / "times.csv")
     place = write(tmp_path, "down", canvas())
     rows = collect(place, *words, platform="canvas").rows

@@ -117,11 +117,11 @@ def test_one_name_in_two_spellings_is_one_student(tmp_path, grade):
         ("somebody", "not in the roster"),
     ],
 )
-def test_who_is_not_in_the_roster_may_be_somebody_there(tmp_path, grade, folder, hint):
+def test_who_is_not_in_the_roster_may_be_somebody_there(tmp_path, grade_class, folder, hint):
     hand_in(tmp_path / "class" / "kim" / "02")
     hand_in(tmp_path / "class" / folder / "02", answers={})
     write_lines(tmp_path / "roster.csv", ["student", "Ada", "ben.meyer", "kim"])
-    result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
+    result = grade_class(tmp_path / "class", "--roster", tmp_path / "roster.csv")
     assert hint in reasons(result)[folder, "02"].split("; ")
 
 

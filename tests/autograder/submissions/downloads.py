@@ -141,14 +141,6 @@ def exchange() -> Files:
     return found
 
 
-def in_list() -> Files:
-    return {
-        name: data
-        for number, student in enumerate(NAMES, start=1)
-        for name, data in below(f"{number:02} {NAMES[student].split()[0]}", work(student)).items()
-    }
-
-
 # The input of `autograder collect`: the platform, and a folder or zip with these files.
 FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
     "Moodle's folders": ("moodle", "HPC-Lab 1-88", moodle),
@@ -163,19 +155,17 @@ FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
         "gradescope",
         "assignment_77_export.zip", lambda: below("assignment_77_export", gradescope())),
     "GitHub Classroom": ("github", "01-learning-submissions", lambda: repositories("01-learning")),
-    "GitHub Classroom, folder renamed": ("github", "clones", lambda: repositories("01-learning")),
     "Classroom 50": ("github", "hpc-learning_submissions_2026_03_01_T_20_00_00", lambda: {
         **repositories("hpc-learning"), "scores.csv": b"username\n"}),
     "JupyterHub's exchange": ("jupyterhub", "inbound", exchange),
     "JupyterHub's exchange, its course": (
         "jupyterhub", "hpc", lambda: below("inbound", exchange())),
-    "a list of students": ("folders", "class", in_list),
     "a zip of students' folders": ("folders", "class.zip", lambda: below("class", {
         name: data for student in NAMES
         for name, data in below(f"{student}/01_learning", work(student)).items()})),
     "names for folders": ("folders", "class", lambda: {
         name: data for student, whole in NAMES.items()
-        for name, data in below(whole.replace(" ", "_"), work(student)).items()}),
+        for name, data in below(whole, work(student)).items()}),
     "addresses for folders": ("folders", "class", lambda: {
         name: data for student in NAMES
         for name, data in below(
