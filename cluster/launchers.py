@@ -62,9 +62,7 @@ class LaunchedAs:
     rank: int
     local_rank: int
     size: int
-    local_size: int = (
-        1  # ranks on this node; where the launcher does not report it, at least so many
-    )
+    local_size: int = 1  # ranks on this node; at least so many, if the launcher does not say
 
 
 def launched(environ: Environ = os.environ) -> LaunchedAs | None:

@@ -130,22 +130,25 @@ ranks_are_one_world() {
     ! that_imports 'mpi4py|horovod' "${@:2}" >/dev/null || counts=MPI
     launch_ranks "$1" "${container[@]}" python -c '
 import sys
-asked, counts = int(sys.argv[1]), sys.argv[2]
+asked, counts, missing = int(sys.argv[1]), sys.argv[2], ""
 try:
     if counts == "MPI":
         from mpi4py import MPI
         rank, found = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
-    else:
+except ImportError:
+    counts, missing = "the launcher", ", because mpi4py cannot be imported"
+try:
+    if counts == "the launcher":
         from cluster.launchers import launched
         rank, found = (me.rank, me.size) if (me := launched()) else (0, 1)
-except ImportError:
-    sys.exit(0)  # nothing to count with; the run record still carries the number of ranks
+except ImportError:  # the run record still carries the number of ranks
+    sys.exit(print("launch: the ranks are not counted, because cluster cannot be imported"))
 if found != asked:
     sys.exit(f"launch: {asked} ranks were asked for, but {counts} sees {found}: the launcher and "
              "this MPI do not fit together (srun --mpi=list shows the plug-ins)")
 if rank == 0:
     where = "in one MPI world" if counts == "MPI" else "as the launcher counts"
-    print(f"launch: {found} ranks {where}", flush=True)
+    print(f"launch: {found} ranks {where}{missing}", flush=True)
 ' "$1" "$counts" || {
         local status=$?
         echo "launch: the ranks could not be started together, so the program was not run" >&2

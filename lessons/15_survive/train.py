@@ -105,7 +105,8 @@ def train(args, text, rank, size, local_rank, device):
     del saved  # three times the memory of the parameters
     if number == steps:
         if rank == 0:
-            print(f"{args.folder} has a complete training; for another, name another --folder")
+            print(f"The training in {args.folder} is complete. For another, choose another folder:")
+            print("by hand with --folder, for job.sbatch with CHECKPOINTS=FOLDER")
         return True
     each = args.windows // args.global_batch  # steps of an epoch
     book = Logbook(args.folder, rank, gather)

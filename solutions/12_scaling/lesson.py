@@ -23,7 +23,7 @@
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
-ranks = 0  # the largest number of ranks; 0: 2 in "smoke", in "full" the GPUs of two nodes
+ranks = 0  # the largest number of ranks, up to 48; 0: 2 in "smoke", in "full" the GPUs of two nodes
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
@@ -100,10 +100,10 @@ check.check_12_1(train)
 # 07). On 8 ranks strong scaling leaves 32 images per rank. They need 0.78 TFLOP, which takes 10 ms on an A100 at half
 # its data-sheet rate in TF32. Starting a step takes a few milliseconds, so on more ranks the cell uses a larger
 # batch, which leaves each rank 32 images. CIFAR-10 has 50,000 images, so in weak scaling each of 8 ranks reads 6,144,
-# and each of 16 reads 3,072.
+# and each of 16 reads 3,072. With 48 ranks, each reads one batch. There are not enough images for more.
 
 # %%
-ranks = ranks or (two_nodes() if profile == "full" else 2)
+ranks = min(48, ranks or (two_nodes() if profile == "full" else 2))
 device = gpus if profile == "full" else ""
 alone = {"smoke": (32, 2, 1), "full": (32 * min(max(8, ranks), 32), 24, 10)}
 batch, steps, width = alone[profile]

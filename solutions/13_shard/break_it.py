@@ -58,7 +58,9 @@ def one_run(without, args, text, rank, size, local_rank, device):
     if without == "save":  # NCCL would raise no error: its watchdog ends the process
         device = torch.device("cpu")
         patience = datetime.timedelta(seconds=args.timeout)
-        mesh = DeviceMesh.from_group(dist.new_group(backend="gloo", timeout=patience), "cpu")
+        group = dist.new_group(backend="gloo", timeout=patience)
+        # Meshes that differ only in their groups are equal to PyTorch, which then uses the first's.
+        mesh = DeviceMesh.from_group(group, "cpu", mesh_dim_names=("impatient",))
     else:
         mesh = init_device_mesh(device.type, (size,))
     torch.manual_seed(args.seed)

@@ -377,9 +377,9 @@ plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 #   ones, which it also keeps in memory. No error reports this.
 # - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by its own factor. Only the comparison
 #   with one process shows the error: a parameter differs by 8e-3 instead of 4e-12.
-# - `save` stops after 5 seconds, the timeout (`Timed out waiting 5000ms`), or once rank 1 goes on (`Connection closed
-#   by peer`). Rank 0 waits for parts that nobody sends. (It uses Gloo also in `full`: with NCCL, a watchdog ends the
-#   process, by default after 10 minutes.)
+# - `save` stops after 5 seconds, the timeout of this run (`Timed out waiting 5000ms`). Rank 0 waits for parts that
+#   nobody sends. (It uses Gloo also in `full`, where half an hour is usual. With NCCL, a watchdog ends the process, by
+#   default after 10 minutes.)
 #
 # ## What fits?
 #
@@ -472,7 +472,7 @@ answers.note(mixed_kind=mixed_kind, faults_8_blocks=faults_8_blocks)
 # | out of memory although the parameters fit four times | gradients, Adam's numbers, activations |
 # | the loss does not fall, nothing else is wrong | the optimizer was created before `fully_shard` |
 # | the loss is as usual, but the parameters are not those of one process | clipping by a rank's own norm |
-# | nothing, then `Timed out waiting` or `Connection closed by peer` | only rank 0 called a collective: `full_tensor`, `dcp.save`, a forward pass |
+# | nothing, then `Timed out waiting`, or `Connection closed by peer` once another rank ends | only rank 0 called a collective: `full_tensor`, `dcp.save`, a forward pass |
 #
 # ## Recap
 #

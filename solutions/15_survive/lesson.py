@@ -16,7 +16,7 @@
 # **How much work does a dead node cost?**
 #
 # While Meta trained Llama 3 on 16,384 GPUs, something failed every three hours: 419 times in 54 days. Your own jobs
-# are smaller, but they have a time limit. In both cases the job dies, and what it did not save is lost.
+# are smaller, but they have a time limit. In both cases, what the job did not save is lost.
 #
 # Here, a training run is killed, then warned, then killed again. It resumes each time, and ends with *exactly* the
 # parameters of an uninterrupted run.
@@ -319,10 +319,11 @@ print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 # of the rendezvous must stay up, and on Slurm the job needs `--no-kill`. Otherwise Slurm ends the job with its first
 # dead node.
 #
-# In `job_elastic.sbatch`, two agents on one machine stand in for two nodes. The second is killed with its rank.
+# In `job_elastic.sbatch`, two agents on one machine stand in for two nodes, each with a GPU or none. The second is
+# killed with its rank.
 
 # %%
-two = on_nodes(2, gpus if profile == "full" else "")  # two agents, each with a GPU of its own
+two = on_nodes(min(2, ranks), gpus if profile == "full" else "")  # two agents, a GPU for each
 one = finished(submit_once("job_elastic.sbatch", *size, "--kill-at", 12, options=two))
 apart = abs(one.test_loss.value - whole.test_loss.value)
 weighed = "Is the loss of a piece weighed, and is every sample of the batch read?"

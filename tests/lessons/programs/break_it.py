@@ -4,7 +4,6 @@ The tests that run a lesson, here or as jobs of the box, check the folder of tha
 """
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -129,13 +128,12 @@ def traces_of_09(runs: Runs, printed: str) -> None:
 
 def traces_of_13(runs: Runs, printed: str) -> None:
     assert "rank 0 alone, after" in printed
-    # Gloo's words depend on who notices first.
-    assert re.search("Timed out waiting 5000ms|Connection closed by peer", printed)
+    assert "Timed out waiting 5000ms" in printed
     away = {name: measured(run, "serial_error") for name, run in runs.items()}
     assert max(away[name] for name in ("nothing", "wrap", "save")) < 1e-10
     assert away["norm"] == pytest.approx(8e-3, rel=0.1)
     assert away["optimizer"] == pytest.approx(4e-2, rel=0.1)
-    assert 4 < measured(runs.pop("save"), "waited_s") < 10  # until rank 1 goes on, at the latest
+    assert 4 < measured(runs.pop("save"), "waited_s") < 7  # rank 1 ends the wait after 7 s
     peak = {name: measured(run, "peak_kb") for name, run in runs.items()}
     assert peak["wrap"] > 1.2 * max(peak["nothing"], peak["norm"])
     moved = {name: run.end["param_moved"] for name, run in runs.items()}

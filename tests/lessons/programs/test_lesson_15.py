@@ -17,6 +17,7 @@ from autograder.reading.files import read_files
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
 LESSON = ROOT / "solutions" / "15_survive"
+GPUS = ("COURSE_DEVICE", "CUDA_VISIBLE_DEVICES")
 SMALL = ("--windows", "48", "--global-batch", "8", "--most", "4", "--epochs", "2", "--width", "32")
 
 
@@ -106,3 +107,23 @@ def test_torchrun_goes_on_with_one_rank(whole, tmp_path):
     assert measured(run, "lost_to_kill") == [2]
     assert run.test_loss.value == pytest.approx(whole.test_loss.value, abs=1e-4)
     assert hashes(run) != hashes(whole)  # the same sums in another order
+
+
+@pytest.mark.parametrize(
+    ("variables", "sees"),
+    [
+        ({}, {"0 -", "1 -"}),  # as on a laptop, and as nvidia-smi below says
+        ({"CUDA_VISIBLE_DEVICES": "2,3"}, {"2 -", "3 -"}),
+        ({"CUDA_VISIBLE_DEVICES": "5"}, {"5 cpu", " cpu"}),  # COURSE_DEVICE hides it
+        ({"CUDA_VISIBLE_DEVICES": ""}, {" -"}),
+    ],
+)
+def test_each_elastic_agent_has_a_gpu_of_its_own_or_both_none(variables, sees, tmp_path):
+    agent = '{ echo "$CUDA_VISIBLE_DEVICES ${COURSE_DEVICE:--}" >>agents; }'
+    site = f"facts() {{ :; }}\nin_container() {agent}\nnvidia-smi() {{ printf '0\\n1\\n2\\n'; }}\n"
+    (tmp_path / "site.sh").write_text(site)
+    own = environment(COURSE_SITE=str(tmp_path / "site.sh"), SLURM_JOB_ID="7")
+    own |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "20000"}
+    own = {name: value for name, value in own.items() if name not in GPUS} | variables
+    subprocess.run(["bash", LESSON / "job_elastic.sbatch"], cwd=tmp_path, env=own, check=True)
+    assert {line.rstrip("\n") for line in (tmp_path / "agents").open()} == sees
