@@ -1,51 +1,23 @@
-"""Write a Canvas gradebook: a filled-in export, or one made from the roster.
+"""Fill in the export of Canvas's gradebook.
 
 Canvas finds students by ID, SIS ids or exact name, and assignments by the number in brackets after
-their title. Scores are compared to two decimals, and `EX` means excused.
+their title. Scores are compared to two decimals.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import filling
-from autograder.report.tables import to_csv
-from autograder.settings.claims import only, owners
+from autograder.report.exports import canvas_cell, with_results
 from autograder.settings.roster import MAXIMA, Person
 from autograder.submissions.lesson_names import lesson_among
 from autograder.verdict import Grade
 
-STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-
-
-def made(rows: Sequence[Grade], people: Mapping[str, Person]) -> str:
-    """Return a gradebook with the roster's ids, to import as new assignments."""
-    lessons = with_results(rows)
-    by_key = {row.key: row for row in rows}
-    lines: list[list[object]] = [
-        [*STUDENT, *(f"{row.lesson} {row.title}" for row in lessons.values())],
-        [f"    {MAXIMA}", None, None, None, None, *(row.worth for row in lessons.values())],
-    ]
-    for student in sorted({row.student for row in rows}):
-        p = people.get(student, Person(student))
-        ids = [p.full_name or student, p.canvas_id, p.sis_id, p.sis_login or student, p.section]
-        mine = [by_key.get((student, lesson)) for lesson in lessons]
-        lines.append([*ids, *(cell(row, row.worth) if row else None for row in mine)])
-    return to_csv(lines)
-
-
-def with_results(rows: Sequence[Grade]) -> dict[str, Grade]:
-    """Return a row for each lesson in which somebody has points or is excused."""
-    graded = {row.lesson: row for row in rows if row.title and cell(row, None) is not None}
-    return dict(sorted(graded.items()))
-
-
-def cell(row: Grade, maximum: float | None) -> object:
-    if row.status == GradeStatus.EXCUSED:
-        return "EX"
-    return None if row.final_score is None else filling.scaled(row, maximum)
+# Canvas's columns, in its own order, and the roster's facts in them
+IDS = (("ID", "canvas_id"), ("SIS User ID", "sis_id"), ("SIS Login ID", "sis_login"))
+NAME = "Student", "full_name"
 
 
 def filled(rows: Sequence[Grade], people: Mapping[str, Person], export: Path) -> tuple[str, str]:
@@ -54,50 +26,41 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], export: Path) ->
     Points go to assignments whose titles begin with a lesson. Other assignments are left out, and
     Canvas does not change them.
     """
+    header, *lines = filling.read_table(export) or [[""]]
+    if "Student" not in header[0] or "Section" not in header:
+        raise SettingsError(f"{export}:1: not a Canvas gradebook export (Student,ID,…,Section)")
     lessons = with_results(rows)
-    by_key = {row.key: row for row in rows if row.title}
-    table = filling.read_table(export)
-    header = table[0] if table else []
-    if not header or "Student" not in header[0] or "Section" not in header:
-        raise SettingsError(
-            f"{export}:1: this is not a Canvas gradebook export (Student,ID,…,Section)"
-        )
     places = columns(export, header, lessons)
-    new = [row for lesson, row in lessons.items() if lesson not in places]
-    names = [f"{row.lesson} {row.title}" for row in new]
-    places |= {row.lesson: len(header) + number for number, row in enumerate(new)}
-    table = [line + [""] * (len(header) + len(new) - len(line)) for line in table]
-    above = next((number for number, line in enumerate(table) if MAXIMA in line[0]), 0)
-    for added, name in zip(new, names, strict=True):
-        table[above][places[added.lesson]] = f"{added.worth:g}"
-        table[0][places[added.lesson]] = name
-    maxima = {lesson: filling.maximum_in(table[above][place]) for lesson, place in places.items()}
+    added = [row for lesson, row in lessons.items() if lesson not in places]
+    places |= {row.lesson: len(header) + number for number, row in enumerate(added)}
+    names = [f"{row.lesson} {row.title}" for row in added]
+    table = [line + [""] * (len(header) + len(added) - len(line)) for line in lines]
+    top = next((number for number, line in enumerate(table) if MAXIMA in line[0]), -1)
+    maxima = table[top] if top >= 0 else [""] * len(header)
+    maxima[len(header) :] = [f"{row.worth:g}" for row in added]
+    scales = {s: filling.scale(lessons[s].worth, maxima[place]) for s, place in places.items()}
 
-    filled_in, without = [], []
-    find = finder(header, {student for student, _ in by_key}, people.values())
-    for line in table[above + 1 :]:
-        student = find(line)
-        mine = [row for lesson in places if (row := by_key.get((student, lesson)))]
-        cells = {places[row.lesson]: cell(row, maxima[row.lesson]) for row in mine}
-        cells = {place: value for place, value in cells.items() if value is not None}
-        for place, value in cells.items():
-            line[place] = str(value)
-        if cells:
-            filled_in.append(student)
+    result = filling.Filled("canvas.csv")
+    result.notes = [f"{lesson}: {text}" for lesson, (_, text) in scales.items() if text]
+    if added:
+        result.notes.append(f"column added, because no title begins with it: {', '.join(names)}")
+    by_key = {row.key: row for row in rows if row.title}
+    find = finder(header, by_key, people)
+    for line in table[top + 1 :]:
+        student, has_points = find(line), False
+        for lesson, place in places.items():
+            row = by_key.get((student, lesson))
+            cell = canvas_cell(row, scales[lesson][0]) if row else None
+            line[place] = line[place] if cell is None else str(cell)
+            has_points |= cell is not None
+        if has_points:
+            result.students.append(student)
         else:
-            without.append(" ".join(reversed(line[0].split(", ", 1))))
-    columns_kept = [*range(header.index("Section") + 1), *places.values()]
-    text = filling.write_table([line[place] for place in columns_kept] for line in table)
-    scales = {s: filling.scale(lessons[s].worth, maxima[s]) for s in places}
-    return text, filling.summary(
-        "canvas.csv",
-        filled_in,
-        without,
-        {student for (student, _), row in by_key.items() if cell(row, None) is not None},
-        "canvas_id, sis_id, sis_login or name",
-        *(f"{lesson}: {text}" for lesson, text in scales.items() if text),
-        f"column added, because no title begins with the lesson: {', '.join(names)}" if new else "",
-    )
+            result.without.append(" ".join(reversed(line[0].split(", ", 1))))
+    kept = [*range(header.index("Section") + 1), *places.values()]
+    result.lines = [[line[place] for place in kept] for line in [header + names, *table]]
+    graded = {student for (student, _), row in by_key.items() if canvas_cell(row, 1.0) is not None}
+    return result.text, result.sentence(graded, "canvas_id, sis_id, sis_login or name")
 
 
 def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Grade]) -> dict[str, int]:
@@ -105,33 +68,21 @@ def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Grade]) -
     places: dict[str, int] = {}
     for place in range(header.index("Section") + 1, len(header)):
         lesson = lesson_among(re.sub(r"\s*\(\d+\)\s*$", "", header[place]), lessons)
-        if lesson is None:
-            continue
         if lesson in places:
-            two = f"{header[places[lesson]]!r} and {header[place]!r}"
-            raise SettingsError(f"{export}:1: two columns begin with lesson {lesson}, {two}: "
-                                "remove one of them")  # fmt: skip
-        places[lesson] = place
+            two = f"lesson {lesson}, {header[places[lesson]]!r} and {header[place]!r}"
+            raise SettingsError(f"{export}:1: two columns begin with {two}: remove one of them")
+        if lesson is not None:
+            places[lesson] = place
     return places
 
 
 def finder(
-    header: Sequence[str], graded: Iterable[str], people: Collection[Person]
+    header: Sequence[str], graded: Iterable[tuple[str, str]], people: Mapping[str, Person]
 ) -> Callable[[Sequence[str]], str]:
     """Return a function that finds the student of a line, trying the ids in Canvas's order."""
-    ours = [(student, [student]) for student in graded]
-    students_by_id = {
-        "ID": owners((p.student, [p.canvas_id]) for p in people),
-        "SIS User ID": owners((p.student, [p.sis_id]) for p in people),
-        "SIS Login ID": owners([*ours, *((p.student, [p.sis_login]) for p in people)]),
-        "Student": owners([*ours, *((p.student, [p.full_name]) for p in people)]),
-    }
-    places = [
-        (known, header.index(name)) for name, known in students_by_id.items() if name in header
-    ]
-
-    def find(line: Sequence[str]) -> str:
-        found = (only(known.get(line[place].strip().casefold())) for known, place in places)
-        return next(filter(None, found), "")
-
-    return find
+    facts = (*IDS, NAME)
+    ids = [(name, column, getattr(p, fact)) for name, p in people.items() for column, fact in facts]
+    ids += [(name, column, name) for name, _ in graded for column in ("SIS Login ID", "Student")]
+    find = filling.finder((name, [f"{column}:{id_}"]) for name, column, id_ in ids if id_)
+    places = [(column, header.index(column)) for column, _ in facts if column in header]
+    return lambda line: find(f"{column}:{line[place].strip()}" for column, place in places)

@@ -1,12 +1,12 @@
 """Write the files of a class."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.report import canvas, moodle, tables
+from autograder.report import canvas, moodle
 from autograder.report.class_page.page import About, class_pages
-from autograder.settings.roster import Person
+from autograder.report.exports import EXPORTS, People
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
@@ -14,7 +14,7 @@ from autograder.writing import write_if_new
 def write_all(
     rows: Sequence[Grade],
     out: Path,
-    people: Mapping[str, Person],
+    people: People,
     settings: ClassSettings,
     gradebook: Path | None,
     worksheets: Sequence[Path],
@@ -23,30 +23,16 @@ def write_all(
 
     `gradebook` and `worksheets` are the exports of Canvas and Moodle to fill in.
     """
-    write_tables(rows, out, people, settings, with_gradebook=gradebook is None)
-    filled = [("canvas.csv", *canvas.filled(rows, people, gradebook))] if gradebook else []
-    for worksheet in worksheets:
-        filled.append((moodle.filled_name(worksheet), *moodle.filled(rows, people, worksheet)))
-    for name, text, _ in filled:
-        write_if_new(out / name, text)
-    return [sentence for *_, sentence in filled]
-
-
-def write_tables(
-    rows: Sequence[Grade],
-    out: Path,
-    people: Mapping[str, Person],
-    settings: ClassSettings,
-    with_gradebook: bool,
-) -> None:
     about = About(people, settings.policy, settings.titles, heading=settings.heading)
-    files = class_pages(rows, about) | {
-        "grades.csv": tables.grades_csv(rows, people),
-        "checks.csv": tables.checks_csv(rows),
-        "grades.json": tables.as_json(rows, settings.profile, settings.heading),
-        "nbgrader.csv": tables.nbgrader_csv(rows, people),
-    }
-    if with_gradebook:
-        files["canvas.csv"] = canvas.made(rows, people)
+    files = {name: export(rows, people, settings) for name, export in EXPORTS.items()}
+    files |= class_pages(rows, about)
+    sentences = []
+    if gradebook:
+        files["canvas.csv"], sentence = canvas.filled(rows, people, gradebook)
+        sentences.append(sentence)
+    for worksheet in worksheets:
+        files[moodle.filled_name(worksheet)], sentence = moodle.filled(rows, people, worksheet)
+        sentences.append(sentence)
     for name, contents in files.items():
         write_if_new(out / name, contents)
+    return sentences

@@ -7,12 +7,15 @@ what was done.
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder import strict_csv
 from autograder.errors import SettingsError
+from autograder.grouping import grouped
 from autograder.safe_text import printable
+from autograder.submissions.lesson_names import lesson_among, lesson_of
 from autograder.verdict import Grade
 from autograder.wording import enumerated
 
@@ -32,53 +35,69 @@ def read_table(path: Path) -> list[list[str]]:
         raise SettingsError(f"{path} cannot be read: {error}") from None
 
 
-def write_table(lines: Iterable[Sequence[object]]) -> str:
-    """Return the table as CSV.
+def lesson_meant(path: Path, rows: Iterable[Grade]) -> str:
+    """Return the lesson that a platform's file is for, by the file's name or as the only one."""
+    lessons = sorted({row.lesson for row in rows if row.title})
+    lesson = lesson_among(path.stem, lessons) or lesson_of(path.stem)
+    if lesson is None and len(lessons) == 1:
+        lesson = lessons[0]
+    if lesson is None:
+        raise SettingsError(f"{path}: begin its name with the lesson, like 02-{path.name}")
+    return lesson
 
-    The cells that we fill in are already harmless; all others are as the site exported them.
+
+def finder(keys: Iterable[tuple[str, Iterable[str]]]) -> Callable[[Iterable[str]], str]:
+    """Return a function that finds the student of the first of several keys that names only one.
+
+    `keys` are the names and ids by which a platform knows each student.
     """
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerows(lines)
-    return text.getvalue()
+    students = grouped({(key.casefold(), student) for student, own in keys for key in own if key})
+
+    def find(candidates: Iterable[str]) -> str:
+        owners = (students.get(key.strip().casefold(), ()) for key in candidates)
+        return next((student[0] for student in owners if len(student) == 1), "")
+
+    return find
 
 
-def maximum_in(cell: str) -> float | None:
-    text = cell.strip()
-    return float(text.replace(",", ".")) or None if NUMBER.fullmatch(text) else None
+@dataclass(slots=True)
+class Filled:
+    """A table with our points, and a report about it."""
 
+    name: str
+    lines: Sequence[Sequence[object]] = ()
+    students: list[str] = field(default_factory=list)  # with points
+    without: list[str] = field(default_factory=list)  # names in lines that we have no points for
+    notes: list[str] = field(default_factory=list)
 
-def scaled(row: Grade, maximum: float | None) -> float:
-    """Return the points of a graded row on the assignment's scale."""
-    factor = maximum / row.worth if maximum and row.worth else 1.0
-    return round((row.score or 0.0) * factor, 2)
+    @property
+    def text(self) -> str:
+        """Return the CSV. The cells that we fill in are harmless; the others are the site's."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\r\n").writerows(self.lines)
+        return text.getvalue()
 
-
-def scale(ours: float, maximum: float | None) -> str:
-    """Return a sentence on the conversion, or nothing if both maxima are the same."""
-    if maximum is None:
-        return f"points of {ours:g}, because the maximum there cannot be read"
-    return "" if maximum == ours else f"points of {ours:g} written as points of {maximum:g}"
-
-
-def summary(
-    name: str,
-    filled: Sequence[str],
-    without: Sequence[str],
-    graded: Iterable[str],
-    known_by: str,
-    *more: str,
-) -> str:
-    """Summarise how many lines have points, which have none, and which students lack a line.
-
-    `without` are the names in the lines that we have no points for.
-    """
-    parts = [f"{name}: {len(filled)} of {len(filled) + len(without)} students filled in"]
-    if lost := sorted(set(graded) - set(filled)):
-        parts.append(f"no line there for {some(lost)} (the roster needs their {known_by})")
-    if filled and without:
-        parts.append(f"without points here: {some(without)}")
-    return "; ".join([*parts, *filter(None, more)])
+    def sentence(self, graded: Iterable[str], known_by: str) -> str:
+        """Return how many lines have points, which have none, and which students lack a line."""
+        filled, lines = len(self.students), len(self.students) + len(self.without)
+        parts = [f"{self.name}: {filled} of {lines} students filled in"]
+        if lost := sorted(set(graded) - set(self.students)):
+            parts.append(f"no line there for {some(lost)} (the roster needs their {known_by})")
+        if self.students and self.without:
+            parts.append(f"without points here: {some(self.without)}")
+        return "; ".join([*parts, *filter(None, dict.fromkeys(self.notes))])
 
 
 def some(names: Iterable[str]) -> str:
     return enumerated([printable(name, 60) for name in names], NAMED)
+
+
+def scale(worth: float, cell: str) -> tuple[float, str]:
+    """Return the factor for an assignment's maximum, and a sentence if it is not 1."""
+    text = cell.strip()
+    maximum = float(text.replace(",", ".")) if NUMBER.fullmatch(text) else 0.0
+    if not maximum or not worth:
+        return 1.0, f"points of {worth:g}, because the maximum there cannot be read"
+    if maximum == worth:
+        return 1.0, ""
+    return maximum / worth, f"points of {worth:g} written as points of {maximum:g}"

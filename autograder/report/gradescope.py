@@ -9,62 +9,50 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograder.report.student.next_steps import for_student
-from autograder.verdict import GRADER_ERROR, PASSED, WAITS, Finding, Grade
+from autograder.verdict import GRADER_ERROR, PASSED, WAITS, Check, Finding, Grade
 from autograder.wording import sentence
+
+VISIBLE = {"output_format": "text", "visibility": "visible"}
 
 
 def document(grades: Sequence[Grade]) -> str:
-    broken = any(g.status == GRADER_ERROR for g in grades)
-    tests = []
-    for grade in grades:
-        visible = [c for c in grade.checks if not c.hidden]
-        for number, check in enumerate(visible, start=1):
-            lines = [check.by_hand or check.found]
-            if check.status != PASSED:
-                places = ", ".join(map(str, check.where))
-                parts = {
-                    "status": "" if check.decided else check.status,
-                    "expected": check.expected,
-                    "found": check.found,
-                    "where": places,
-                    "try": sentence(check.try_),
-                    "answer": check.by_hand,
-                }
-                lines = [f"{name}: {text}" for name, text in parts.items() if text]
-            worth = {
-                "score": check.score,
-                "max_score": check.points,
-                "status": "passed" if check.score >= check.points else "failed",
-            }
-            tests.append(
-                {
-                    "name": check.title,
-                    "number": f"{int(grade.lesson) if grade.lesson.isdigit() else 0}.{number}",
-                    **({} if check.status == WAITS else worth),
-                    "output": "\n".join(lines),
-                    "output_format": "text",
-                    "visibility": "visible",
-                }
-            )
-    findings = [f for g in grades for f in g.findings if not f.private]
-    notes = [note(f) for f in findings]
-    notes += [line for g in grades for line in g.adjustments]
-    result: dict[str, Any] = {
-        "output": "\n".join(notes),
-        "output_format": "text",
-        "visibility": "visible",
-        "stdout_visibility": "hidden",
-        "tests": tests,
-        "extra_data": {g.lesson: {"evidence": g.tier} for g in grades},
-    }
-    if not broken:  # without a score, Gradescope shows that the autograder failed
-        result["score"] = round(sum((g.score or 0.0 for g in grades), 0.0), 2)
+    tests = [
+        as_test(check, f"{int(grade.lesson) if grade.lesson.isdigit() else 0}.{number}")
+        for grade in grades
+        for number, check in enumerate((c for c in grade.checks if not c.hidden), start=1)
+    ]
+    output = [note(f) for grade in grades for f in grade.findings if not f.private]
+    output += [line for grade in grades for line in grade.adjustments]
+    levels = {grade.lesson: {"evidence": grade.tier} for grade in grades}
+    result: dict[str, Any] = {"output": "\n".join(output), **VISIBLE, "tests": tests}
+    result |= {"stdout_visibility": "hidden", "extra_data": levels}
+    # Without a score, Gradescope shows that the autograder failed.
+    if not any(grade.status == GRADER_ERROR for grade in grades):
+        result["score"] = round(sum(grade.score or 0.0 for grade in grades), 2)
     return json.dumps(result, ensure_ascii=False, indent=1) + "\n"
+
+
+def as_test(check: Check, number: str) -> dict[str, Any]:
+    """Return a check as Gradescope's test, with points unless it waits for the instructor."""
+    output = [check.by_hand or check.found]
+    if check.status != PASSED:
+        state, places = "" if check.decided else check.status, ", ".join(map(str, check.where))
+        facts = {"status": state, "expected": check.expected, "found": check.found}
+        facts |= {"where": places, "try": sentence(check.try_), "answer": check.by_hand}
+        output = named(facts)
+    result = {"name": check.title, "number": number, "output": "\n".join(output), **VISIBLE}
+    if check.status == WAITS:
+        return result
+    outcome = "passed" if check.score >= check.points else "failed"
+    return result | {"score": check.score, "max_score": check.points, "status": outcome}
 
 
 def note(finding: Finding) -> str:
     """Return the text of a finding, without advice for the instructor."""
     advice = sentence(for_student(finding))
-    parts = {"Expected": finding.expected, "Found": finding.found, "Try": advice}
-    lines = [f"{name}: {text}" for name, text in parts.items() if text]
-    return ". ".join([finding.title, *lines])
+    facts = {"Expected": finding.expected, "Found": finding.found, "Try": advice}
+    return ". ".join([finding.title, *named(facts)])
+
+
+def named(facts: dict[str, str]) -> list[str]:
+    return [f"{name}: {text}" for name, text in facts.items() if text]

@@ -11,17 +11,12 @@ from pathlib import Path
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.safe_text import csv_cell
-from autograder.settings.claims import only, owners
 from autograder.settings.roster import Person
-from autograder.submissions.lesson_names import lesson_among, lesson_of
 from autograder.verdict import Grade
 
-GRADE = (
-    *("grade", "bewertung", "note", "nota", "calificación", "valutazione"),
-    *("beoordeling", "cijfer"),
-)
-FEEDBACK = ("feedback", "comment", "kommentar", "comentario", "commento", "opmerking")
-MAXIMUM = ("max", "máx", "massim", "maks", "bestwertung", "höchst")
+# Headers in English and German
+GRADE, FEEDBACK = ("grade", "bewertung"), "feedback"
+MAXIMUM = ("max", "bestwertung", "höchst")
 ANY_ID = re.compile(r"\D*(\d+)\Z")
 FOLDER = re.compile(r"(?P<name>.*)_(?P<id>\d+)_assignsubmission_.*\Z")
 
@@ -32,75 +27,56 @@ def grade_column(worksheet: Path, header: Sequence[str]) -> int:
     if len(places) != 1:
         raise SettingsError(
             f"{worksheet}:1: which column is the grade? Found: {list(header)}. Give Moodle's "
-            "grading worksheet of this assignment"
+            "grading worksheet of this assignment, in English or German"
         )
     return places[0]
 
 
 def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
     """Return the worksheet with the points of its lesson, and a sentence about it."""
-    lesson, table = lesson_meant(worksheet, rows), filling.read_table(worksheet)
-    header = [name.strip().casefold() for name in table[0]] if table else []
+    lesson = filling.lesson_meant(worksheet, rows)
+    header, *lines = filling.read_table(worksheet) or [[]]
     grade_at = grade_column(worksheet, header)
-    comments = [i for i, name in enumerate(header) if name.startswith(FEEDBACK)]
-    maxima = [i for i, name in enumerate(header) if any(word in name for word in MAXIMUM)]
-    theirs = {row.student: row for row in rows if row.lesson == lesson and row.title}
-    find = finder(theirs.values(), people)
-    filled_in, without, scales = [], [], {}
-    for line in table[1:]:
+    names = [name.strip().casefold() for name in header]
+    comments = [i for i, name in enumerate(names) if name.startswith(FEEDBACK)]
+    maxima = [i for i, name in enumerate(names) if any(word in name for word in MAXIMUM)]
+    graded = {row.student: row for row in rows if row.lesson == lesson and row.title}
+    find = finder(graded, people)
+    result = filling.Filled(filled_name(worksheet), [header, *lines])
+    for line in lines:
         line += [""] * (len(header) - len(line))
-        row = theirs.get(find(line))
+        row = graded.get(find(line))
         if row and comments:
             line[comments[0]] = csv_cell(comment(row))
         if row is None or row.final_score is None:
-            without.append(line[1] if len(line) > 1 else line[0])
+            result.without.append(line[1] if len(line) > 1 else line[0])
             continue
-        most = filling.maximum_in(line[maxima[0]]) if len(maxima) == 1 else None
-        line[grade_at] = f"{filling.scaled(row, most):.2f}"
-        scales[filling.scale(row.worth, most)] = True
-        filled_in.append(row.student)
-    graded = [row.student for row in theirs.values() if row.final_score is not None]
-    scored = any(row.score is not None for row in theirs.values())
-    return filling.write_table(table), filling.summary(
-        filled_name(worksheet),
-        filled_in,
-        without,
-        graded,
-        "moodle_id, email or name",
-        *scales,
-        "" if scored else f"nobody has a grade in lesson {lesson}",
-    )
+        factor, note = filling.scale(row.worth, line[maxima[0]] if len(maxima) == 1 else "")
+        line[grade_at] = f"{row.final_score * factor:.2f}"
+        result.notes.append(note)
+        result.students.append(row.student)
+    if all(row.score is None for row in graded.values()):
+        result.notes.append(f"nobody has a grade in lesson {lesson}")
+    with_points = [student for student, row in graded.items() if row.final_score is not None]
+    return result.text, result.sentence(with_points, "moodle_id, email or name")
 
 
-def lesson_meant(path: Path, rows: Iterable[Grade]) -> str:
-    """Return the lesson that a platform's file is for.
-
-    The file's name must contain the lesson, unless there is only one lesson.
-    """
-    known = sorted({row.lesson for row in rows if row.title})
-    lesson = lesson_among(path.stem, known) or lesson_of(path.stem)
-    if lesson is None and len(known) == 1:
-        lesson = known[0]
-    if lesson is None:
-        raise SettingsError(f"{path}: begin its name with the lesson, like 02-{path.name}")
-    return lesson
-
-
-def finder(rows: Iterable[Grade], people: Mapping[str, Person]) -> Callable[[Sequence[str]], str]:
+def finder(graded: Iterable[str], people: Mapping[str, Person]) -> Callable[[Sequence[str]], str]:
     """Return a function that finds the student of a line in the worksheet."""
-    students = owners((row.student, _keys(row, people)) for row in rows)
-
-    def find(line: Sequence[str]) -> str:
-        number = participant(line)
-        cells = [cell.strip().casefold() for cell in (f"#{number}" if number else "", *line[:4])]
-        return next(filter(None, (only(students.get(cell)) for cell in cells)), "")
-
-    return find
+    find = filling.finder((name, keys(name, people)) for name in graded)
+    return lambda line: find([f"#{participant(line[0])}", *line[:4]])
 
 
-def participant(line: Sequence[str]) -> str:
+def keys(student: str, people: Mapping[str, Person]) -> list[str]:
+    person, folder = people.get(student, Person(student)), FOLDER.match(student)
+    own = [student, person.full_name, person.email, *([folder["name"]] if folder else [])]
+    numbers = (participant(person.moodle_id), folder["id"] if folder else "")
+    return own + [f"#{number}" for number in numbers if number]
+
+
+def participant(cell: str) -> str:
     """Return the student's participant number, which differs between assignments."""
-    number = ANY_ID.match(line[0].strip()) if line else None
+    number = ANY_ID.match(cell.strip())
     return number[1] if number else ""
 
 
@@ -109,18 +85,5 @@ def filled_name(worksheet: Path) -> str:
 
 
 def comment(row: Grade) -> str:
-    """Return the comment for the student, without hidden checks and reasons to look.
-
-    The comment omits the time of submission, because Moodle shows it.
-    """
+    """Return the comment for the student: no hidden checks, and no time, which Moodle shows."""
     return "; ".join([row.status, *row.changes])
-
-
-def _keys(row: Grade, people: Mapping[str, Person]) -> list[str]:
-    person = people.get(row.student, Person(row.student))
-    keys = [row.student, person.full_name, person.email]
-    if folder := FOLDER.match(row.student):
-        keys += [f"#{folder['id']}", folder["name"]]
-    if number := ANY_ID.match(person.moodle_id):
-        keys.append(f"#{number[1]}")
-    return keys

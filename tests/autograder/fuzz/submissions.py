@@ -23,8 +23,9 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.collect.collect import Wanted, collect
 from autograder.evidence import accounting_dump
 from autograder.measuring.interval import exact
-from autograder.report import gradescope, tables
+from autograder.report import gradescope
 from autograder.report.class_page.page import About, class_pages
+from autograder.report.exports import EXPORTS
 from autograder.report.student.page import student_page
 from autograder.settings import rubric
 from autograder.settings.claims import nobody
@@ -297,7 +298,7 @@ def grade_and_check(data: bytes) -> list[Grade]:
         alike([(row.key, prints_of(row.student, row.runs)) for row in rows])
         for page in class_pages(rows, About()).values():
             harmless(page)
-        for text in (tables.grades_csv(rows, {}), tables.checks_csv(rows)):
+        for text in (EXPORTS[name](rows, {}, settings) for name in ("grades.csv", "checks.csv")):
             assert not any(cell.startswith(("=", "@")) for cell in text.split(","))
         return everything
     finally:

@@ -1,6 +1,7 @@
 """The headings of the pages."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -46,5 +47,5 @@ def test_pages_are_headed_with_the_title(ours):
 def test_feedback_has_the_title_of_the_grades(ours):
     grade(ours, *setting("title", "HPC"))
     folder = ours / "grades"
-    page = of_lesson("02", read_class(folder), {}).page("ada")
+    page = of_lesson(Path("02.csv"), read_class(folder), {}).files("ada")["feedback-02.html"]
     assert '<p class="dim">HPC</p>' in page

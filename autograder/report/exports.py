@@ -1,0 +1,143 @@
+"""Write the files of a class that spreadsheets and other programs read: each is a row of EXPORTS.
+
+A platform's own files are filled in elsewhere (`canvas.py`, `moodle.py`).
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+
+from pydantic_core import to_json
+
+from autograder.classroom.class_settings import ClassSettings
+from autograder.codes import GradeStatus
+from autograder.safe_text import csv_cell
+from autograder.settings.roster import MAXIMA, Person
+from autograder.submissions.moments import moment_of
+from autograder.verdict import NO_LESSON, Grade
+
+# The columns of a table with a line for each row of the class.
+Columns = Mapping[str, Callable[[Grade, Person], object]]
+People = Mapping[str, Person]
+Export = Callable[[Sequence[Grade], People, ClassSettings], str]
+
+GRADES: Columns = {
+    "student": lambda row, person: row.student,
+    "name": lambda row, person: person.full_name,
+    "email": lambda row, person: person.email,
+    "lesson": lambda row, person: row.lesson,
+    "score": lambda row, person: row.score,
+    "max_score": lambda row, person: row.max_score,
+    "raw_score": lambda row, person: row.raw_score,
+    "status": lambda row, person: row.status,
+    "evidence": lambda row, person: row.level,
+    "look": lambda row, person: "; ".join(map(str, row.look)),
+    "adjustments": lambda row, person: "; ".join((*row.adjustments, *row.unused_overrides)),
+    "epoch_s": lambda row, person: row.epoch_s,
+    "speedup": lambda row, person: row.speedup,
+}
+NBGRADER: Columns = {  # of nbgrader's own export
+    "assignment": lambda row, person: f"{row.lesson} {row.title}".strip(),
+    "duedate": lambda row, person: None,
+    "timestamp": lambda row, person: moment_of(row.handed_in),
+    "student_id": lambda row, person: row.student,
+    "last_name": lambda row, person: person.last_name,
+    "first_name": lambda row, person: person.first_name,
+    "email": lambda row, person: person.email,
+    # An override does not change the late penalty: nbgrader's own score minus penalty.
+    "raw_score": lambda row, person: (
+        None if row.final_score is None else round(row.final_score + row.late_points, 2)
+    ),
+    "late_submission_penalty": lambda row, person: (
+        None if row.final_score is None else row.late_points
+    ),
+    "score": lambda row, person: row.final_score,
+    "max_score": lambda row, person: row.worth,
+}
+PLAIN = (
+    *("student", "lesson", "title", "profile", "status", "score", "raw_score", "max_score"),
+    *("waiting", "look", "page", "handed_in", "epoch_s", "speedup", "adjustments"),
+    *("unused_overrides", "untimed", "late_points", "partners", "programs_missing"),
+)
+TABLE: Mapping[str, Callable[[Grade], object]] = {  # of grades.json
+    **{name: attrgetter(name) for name in PLAIN},
+    "tier": lambda row: row.level,
+    "checks": lambda row: [(c.id, c.score, c.points, c.status) for c in row.checks],
+}
+CHECK = ("student", "lesson", "check", "score", "points", "status")
+STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")  # in Canvas's gradebook
+
+
+def to_csv(lines: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    for line in lines:
+        writer.writerow([csv_cell("" if cell is None else cell) for cell in line])
+    return text.getvalue()
+
+
+def table(columns: Columns, rows: Iterable[Grade], people: People) -> str:
+    lines = (
+        [value(row, people.get(row.student, Person(row.student))) for value in columns.values()]
+        for row in rows
+    )
+    return to_csv([columns, *lines])
+
+
+def nbgrader(rows: Sequence[Grade], people: People, settings: ClassSettings) -> str:
+    counting = [r for r in rows if r.status != GradeStatus.EXCUSED and r.lesson != NO_LESSON]
+    return table(NBGRADER, counting, people)
+
+
+def checks(rows: Sequence[Grade], people: People, settings: ClassSettings) -> str:
+    lines = (
+        (row.student, row.lesson, check.id, check.score, check.points, check.status)
+        for row in rows
+        for check in row.checks
+    )
+    return to_csv([CHECK, *lines])
+
+
+def as_json(rows: Sequence[Grade], people: People, settings: ClassSettings) -> str:
+    grades = [{name: value(row) for name, value in TABLE.items()} for row in rows]
+    about = {"format": 1, "title": settings.heading, "profile": settings.profile}
+    return to_json(about | {"grades": grades}, indent=1, inf_nan_mode="strings").decode() + "\n"
+
+
+def canvas(rows: Sequence[Grade], people: People, settings: ClassSettings) -> str:
+    """Return a gradebook with the roster's ids, to import into Canvas as new assignments."""
+    lessons = with_results(rows)
+    by_key = {row.key: row for row in rows}
+    lines: list[list[object]] = [
+        [*STUDENT, *(f"{row.lesson} {row.title}" for row in lessons.values())],
+        [f"    {MAXIMA}", None, None, None, None, *(row.worth for row in lessons.values())],
+    ]
+    for student in sorted({row.student for row in rows}):
+        p = people.get(student, Person(student))
+        ids = [p.full_name or student, p.canvas_id, p.sis_id, p.sis_login or student, p.section]
+        own = [by_key.get((student, lesson)) for lesson in lessons]
+        lines.append([*ids, *(canvas_cell(row, 1.0) if row else None for row in own)])
+    return to_csv(lines)
+
+
+def with_results(rows: Iterable[Grade]) -> dict[str, Grade]:
+    """Return a row for each lesson in which somebody has points or is excused."""
+    graded = {row.lesson: row for row in rows if row.title and canvas_cell(row, 1.0) is not None}
+    return dict(sorted(graded.items()))
+
+
+def canvas_cell(row: Grade, factor: float) -> object:
+    """Return the points times a factor, for Canvas; `EX` means excused, None that it waits."""
+    if row.status == GradeStatus.EXCUSED:
+        return "EX"
+    return None if row.final_score is None else round(row.final_score * factor, 2)
+
+
+EXPORTS: Mapping[str, Export] = {
+    "grades.csv": lambda rows, people, settings: table(GRADES, rows, people),
+    "checks.csv": checks,
+    "grades.json": as_json,
+    "nbgrader.csv": nbgrader,
+    "canvas.csv": canvas,
+}
