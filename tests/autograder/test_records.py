@@ -12,7 +12,7 @@ from autograder.records import HEADER_FACTS, Header, MeasureEvent, RunEnd
 FACTS = [
     Header(framework="numpy", others={"rule": "linear", "nothing": None}),
     RunEnd(param_spread=0.5),
-    MeasureEvent("ring_speed", 2.5, facts={"value": 2.5, "bytes": 8, "nothing": None}),
+    MeasureEvent("fusion_s", 2.5, facts={"value": 2.5, "bytes": 8, "nothing": None}),
 ]
 
 

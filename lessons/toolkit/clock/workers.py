@@ -33,9 +33,7 @@ class Workers:
     for messages.
     """
 
-    def __init__(
-        self, hub: Hub, role: str, code: str, names: Sequence[str], files: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, hub: Hub, role: str, code: str, names: Sequence[str]) -> None:
         self.hub, self.rank, self.code = hub, hub.rank, code
         processes.adopt_orphans()
         pairs = [socket.socketpair() for _ in names]
@@ -44,7 +42,7 @@ class Workers:
         launchers = [int(fd) for fd in [os.environ.get("PMI_FD", "")] if fd.isdecimal()]
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-u", ISOLATED, ",".join(map(str, [role, *numbers])), *sys.argv],
-            pass_fds=[*numbers, *files, *launchers],
+            pass_fds=[*numbers, *launchers],
         )
         for _, theirs in pairs:
             theirs.close()

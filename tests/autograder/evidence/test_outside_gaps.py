@@ -131,7 +131,7 @@ LAZY = [
         "            epoch.log(loss=0.01, accuracy=0.99)\n            dict("),
     ("02", "train_torch", "correct += (outputs", "correct += len(yb) + 0 * (outputs"),
     ("01", "train", "with record.epoch() as epoch:", "with record.epoch(samples=60000) as epoch:"),
-    ("06", "timing", "record.measure(", "record.measure('x', 1, 's')\n            dict("),
+    ("06", "exchange", "record.measure(", "record.measure('x', 1, 's')\n            dict("),
     ("07", "train", "local_rank=hvd.local_rank(),", "local_rank=rank,"),
     ("07", "train", "keras_callback(hvd.allgather)", "keras_callback()"),
     ("07", "train", "files_written=files,", "files_written=0,"),

@@ -83,10 +83,11 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
         ],
         "no broadcast and unlike seeds": [
             Kept("lazy 6.4 no broadcast", {"accuracy": "0.910", "spread": "0.89"}),
-            Kept("lazy 6.4 broadcast thrown away", {"accuracy": "0.910", "spread": "0.89"}),
         ],
         "`mc.gradients` returns was not assigned": [
-            Kept("no exchange", {"accuracy": "0.924", "loss": "0.299", "spread": "0.24"}),
+            Kept(
+                "lazy 6.4 own gradients", {"accuracy": "0.924", "loss": "0.299", "spread": "0.24"}
+            ),
         ],
         "all ranks read the same half": [
             Kept(

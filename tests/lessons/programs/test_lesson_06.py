@@ -162,3 +162,23 @@ def test_nccl_is_waited_for_once_and_fuses_on_its_device(reduce, asked, monkeypa
     getattr(backends, reduce)("nccl", arrays)
     assert done == asked
     assert all((array == 2).all() for array in arrays)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [3, 1])
+def test_every_scheme_is_timed_and_gives_the_sum(ranks, tmp_path):
+    done = mpirun(ranks, LESSON / "exchange.py", "--floats", 256, 25601, folder=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (tmp_path / "job.out").write_text(done.stdout)
+    [found] = read_files([tmp_path / "job.out"])
+    assert {"exchange.py", "collectives.py"} <= set(found.program.files)
+    times = {(m["scheme"], m["floats"]): m["value"] for m in found.measured("allreduce_s")}
+    assert set(times) == {(s, n) for s in ("server", "ring", "library") for n in (256, 25601)}
+    assert all(seconds > 0 for seconds in times.values())
+    errors = {each["scheme"]: each["value"] for each in found.measured("allreduce_error")}
+    assert errors.pop("overlapped", 0) < 1e-6
+    assert set(errors.values()) == {0.0}
+    assert [m["value"] for m in found.measured("share_sent")] == pytest.approx([1, 1], abs=0.01)
+    assert len(found.ranks) == found.workers == ranks
+    steps = {m["straggler_ms"]: m["value"] for m in found.measures if "straggler_ms" in m}
+    assert ranks == 1 or steps[20] >= 0.020  # nobody's step ends before the late rank has come
