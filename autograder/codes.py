@@ -59,7 +59,6 @@ class ProblemCode(StrEnum):
     OTHER = "other"
     CHAIN_BROKEN = "chain broken"  # a line of the run record is missing, moved or changed
     NEVER_WRITTEN = "never written"  # no honest program writes this: a person should look
-    DIVERGED = "diverged"  # a loss that is not a number
     EXCEPTION = "exception"  # the line that ends a traceback
     BAD_LINE = "bad line"  # a line of the run record that cannot be read
     UNREAD = "unread"  # the file itself could not be read

@@ -229,8 +229,7 @@ class ChangedLine:
     kind: str
     number: int  # in the student's file; for a missing line, where it would be
     text: str
-    telling: bool  # whether it measures, records or reads data, and ran
-    unusual: str = ""  # what the solution does not need here: a clock, a thread, …
+    marks: str = ""  # what the solution does not need here: a clock, a thread, …
 
     def place(self, file: str) -> Where:
         return Where(file, self.number)
@@ -252,7 +251,6 @@ class ProgramText:
     said: str
     lines: tuple[ChangedLine, ...] = ()
     left_out: int = 0  # number of lines that are not shown
-    look: bool = False
     gaps: tuple[FilledGap, ...] = ()
 
 

@@ -8,14 +8,12 @@ of a single process on any number of ranks. Two programs may implement the same 
 lesson 16's parameter server and its all-reduce, so only runs of the same program are compared.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
 
 from autograder.codes import FindingCode as Code
-from autograder.evidence.findings import AS_WRITTEN, finding
-from autograder.evidence.rounds import COMPUTED_AGAIN
+from autograder.evidence.findings import finding
 from autograder.measuring.interval import is_number
 from autograder.records import Number, Run
 from autograder.verdict import Finding, RunTraits
@@ -26,6 +24,7 @@ DIVERGED = 5.0  # a loss far above guessing; diverged networks can have equal lo
 # Facts that always change the losses. Batch, rate and network are not listed, because the header or
 # the program may have them wrong.
 UNLIKE = ("seed", "framework", "world_size")
+COMPUTED_AGAIN = "update_computed_again"  # a measure
 LAUNCH = ("started", "job_id", "hosts", "source")  # facts that copies of a record share
 # Queues that everybody has on their own machine, with jobs 1, 2, 3.
 OWN_QUEUES = ("laptop", "none", "box")
@@ -133,48 +132,22 @@ def digest(facts: list) -> str:
 # --- within one submission ---------------------------------------------------------------------
 
 
-def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
+def within(runs: Sequence[Run]) -> dict[int, Finding]:
     """Return findings about runs that are changed copies of other submitted runs, by run id."""
-    findings: dict[int, list[Finding]] = defaultdict(list)
+    findings: dict[int, Finding] = {}
     by_seconds: dict[str, Run] = {}  # the first run of each
-    by_losses: dict[tuple[str, str | None], tuple[Run, RunTraits]] = {}
-    by_parameters: dict[str, tuple[Run, RunTraits]] = {}
     for run in runs:
-        traits, about = traits_of(run), findings[run.id]
-        mine = run, traits
-        if traits.seconds:
-            first = by_seconds.setdefault(traits.seconds, run)
-            if first.launch != run.launch:
-                expected = "different seconds in each run"
-                about.append(copied(Code.SAME_SECONDS, expected, run, first))
-                continue
-        if traits.losses:
-            key = traits.losses, run.header.program
-            first, other = by_losses.setdefault(key, mine)
-            if traits.settings != other.settings:
-                expected = f"different losses in each run ({differences(run, first)})"
-                advice = "submit each output as its own job wrote it"
-                about.append(copied(Code.SAME_LOSSES, expected, run, first, advice))
-        if traits.parameters:
-            first, other = by_parameters.setdefault(traits.parameters, mine)
-            if results_differ(traits, other):
-                expected, found = f"test accuracy {other.result:g}", f"{traits.result:g}"
-                where = [run.start, first.start]
-                about.append(finding(Code.SAME_PARAMETERS, expected, found, where))
+        seconds = hash_of_seconds(run) if run.launch else ""
+        first = by_seconds.setdefault(seconds, run) if seconds else run
+        if first.launch != run.launch:
+            found = f"those of {first.start or 'another run'} again"
+            where = [run.start, first.start]
+            findings[run.id] = finding(
+                Code.SAME_SECONDS, "different seconds in each run", found, where
+            )
     return findings
 
 
 def results_differ(one: RunTraits, other: RunTraits) -> bool:
     """Return whether two accuracies are too different to come from the same parameters."""
     return abs((one.result or 0.0) - (other.result or 0.0)) > SAME_RESULT
-
-
-def differences(run: Run, first: Run) -> str:
-    pairs = ((name, first.header.get(name), run.header.get(name)) for name in UNLIKE)
-    words = [f"{name} {one} and {other}" for name, one, other in pairs if one != other]
-    return "; ".join(words)[:120] or "other data"
-
-
-def copied(code: Code, expected: str, run: Run, first: Run, advice: str = AS_WRITTEN) -> Finding:
-    place = str(first.start) if first.start else "another run"
-    return finding(code, expected, f"those of {place} again", [run.start, first.start], advice)

@@ -7,46 +7,16 @@ instructor, agrees too. Reproduced: the submitted program did the same when the 
 No points depend on it; a person decides.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.codes import EvidenceLevel, Outcome
-from autograder.evidence import (
-    accounting,
-    clock,
-    consistency,
-    copies,
-    plausible,
-    rounds,
-)
+from autograder.evidence import accounting, copies
 from autograder.evidence.accounting_dump import AccountedJob
+from autograder.evidence.checks import check_run
 from autograder.evidence.findings import doubts
 from autograder.records import Run
 from autograder.verdict import TIERS, Finding
-
-# In the order in which their findings are listed.
-CHECKS: tuple[Callable[[Run], Iterator[Finding]], ...] = (
-    consistency.chain_unbroken,
-    consistency.every_rank_begins_and_ends,
-    consistency.as_many_as_asked,
-    consistency.same_program,
-    consistency.epochs_in_order,
-    consistency.as_many_epochs_as_asked,
-    clock.times_add_up,
-    clock.never_back,
-    consistency.oddities,
-    consistency.samples_add_up,
-    consistency.parameters_agree,
-    consistency.hosts_agree,
-    plausible.data_as_known,
-    plausible.real_data,
-    plausible.physically_possible,
-    plausible.exchanges_possible,
-    rounds.rounds_add_up,
-    rounds.as_many_cores,
-    rounds.as_much_work,
-    rounds.faster_than_ranks_can_be,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +55,8 @@ def examine(
         on_jobs = accounting.compare(runs, sources.jobs, sources.logins, sources.required)
     for run in completed:
         counts = run.id in counted_ids
-        about = [one for check in CHECKS for one in check(run)]
-        about += plausible.diverged(run) if counts else ()
-        about += copied.get(run.id, ())
-        about += on_jobs.get(run.id, ())
+        about = [*check_run(run), *on_jobs.get(run.id, ())]
+        about += [copied[run.id]] if run.id in copied else []
         findings += about
         if counts:
             level = tier_of(run, about, sources)

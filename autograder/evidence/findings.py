@@ -1,6 +1,6 @@
 """Create findings about the evidence, and select those that raise doubts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from autograder.codes import FindingCode
 from autograder.finding_codes import CONTRADICTS, DOUBT
@@ -14,7 +14,7 @@ def finding(
     code: FindingCode,
     expected: str,
     found: str,
-    where: Sequence[Where | None],
+    where: Iterable[Where | None],
     advice: str = AS_WRITTEN,
     **fields: str,
 ) -> Finding:

@@ -1,7 +1,7 @@
 """Check whether the submitted program is the one that ran, and what the student changed in it.
 
 The hashes of the files that ran come from the run record. The texts come from the submission and
-the release.
+the release. Only `.py` files count as programs. Job files are compared with the release, too.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,8 +12,8 @@ from autograder.codes import EvidenceLevel
 from autograder.codes import FindingCode as Code
 from autograder.evidence.examine import Examined
 from autograder.evidence.findings import doubts, finding
+from autograder.evidence.marks import NOT_FILLED, marks_of
 from autograder.evidence.outside_gaps import MOST_LINES, Line, compare, meaningful
-from autograder.evidence.telling_lines import TAMPERING, measures, records, unusual
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric import Pieces
@@ -22,11 +22,9 @@ from autograder.text_hash import text_hash
 from autograder.verdict import ChangedLine, FilledGap, Finding, ProgramText
 from autograder.wording import counted
 
-MOST_SHOWN = 80  # maximum lines per program
+MOST_SHOWN = 200  # maximum lines per program
 LONGEST = 160  # of a line, as it is shown
 MOST_POINTS = 0.9
-NOT_FILLED = "not filled"
-UNFILLED = "raise NotImplementedError"  # what `lessons build` puts into a gap
 NEAREST = 0.5  # fraction of a released program's lines that a copy under another name still has
 
 
@@ -88,7 +86,7 @@ def with_programs(
     `points` is the fraction of the lesson's points that the student earned.
     """
     ran = files_that_ran(runs, programs)
-    texts = [*compared(ran, programs, released, solved), *earlier_versions(ran)]
+    texts = tuple(compared(ran, programs, released, solved))
     findings = list(other_programs(ran))
     if points >= MOST_POINTS:
         findings += unfilled_gaps(ran, texts)
@@ -106,7 +104,7 @@ def with_programs(
     if missing and tier in (EvidenceLevel.SELF_CONSISTENT, EvidenceLevel.CONFIRMED):
         reason += f"; not submitted: {shortened(', '.join(missing), 80)}"
     seen = replace(seen, tier=tier, reason=reason, findings=(*seen.findings, *findings))
-    return seen, tuple(texts)
+    return seen, texts
 
 
 @lru_cache(1000)
@@ -128,16 +126,6 @@ def other_programs(ran: Sequence[Ran]) -> Iterator[Finding]:
             yield finding(Code.OTHER_PROGRAM, expected, found, where, advice)
 
 
-def earlier_versions(ran: Sequence[Ran]) -> Iterator[ProgramText]:
-    """Yield files that changed between two runs. This is honest but worth knowing."""
-    for file in ran:
-        there = {program.hash for program in file.as_it_ran}
-        earlier = [output for hash_, output in file.hashes.items() if hash_ not in there]
-        if earlier and len(earlier) < len(file.hashes):
-            note = f"another version of it ran in {shortened(', '.join(earlier), 120)}"
-            yield ProgramText(shortened(file.name, 80), note)
-
-
 # --- compared with what was released -------------------------------------------------------------
 
 
@@ -148,30 +136,24 @@ def compared(
     solved: Mapping[str, Pieces],
 ) -> Iterator[ProgramText]:
     """Yield programs with gaps, programs changed outside the gaps, and programs of no lesson."""
-    hashes = {hash_ for file in ran for hash_ in file.hashes}
+    current = [program for file in ran for program in file.as_it_ran]
+    old = [p for file in ran if file.as_it_ran for p in file.submitted if p not in current]
     for program in programs if released else ():
-        named = next((file for file in ran if program.is_called(file.name)), None)
-        has_run = program.hash in hashes
-        if named and not has_run:
-            if any(other.hash in hashes for other in programs if other.is_called(named.name)):
-                continue  # an old copy beside the one that ran
-            has_run = True  # its name says so; another check reports the other text
+        if program in old:
+            continue
         if program.hash is None:
-            yield ProgramText(program.name, "could not be read as text", look=has_run)
+            yield ProgramText(program.name, "could not be read as text")
             continue
         name = next((name for name in released if program.is_called(name)), None)
         copy = name or nearest(program.lines, released)
-        # No record says which job file ran. Students may change most of its lines.
-        counts = not program.is_job_file and (has_run or not ran)
-        if copy is None:
-            yield own_program(program, counts)
-        elif len(program.lines) > MOST_LINES:
-            note = f"{len(program.lines):,} lines are too many to compare with {copy} as released"
-            yield ProgramText(program.name, note, look=counts)
-        else:
-            text = changed(program, copy, (released[copy], solved.get(copy, ())), counts)
-            if text.lines or text.gaps or not name:
-                yield text
+        if copy is None or len(program.lines) > MOST_LINES:
+            marked = (line for line in meaningful(program.lines) if marks_of(line[1]))
+            note = f"{counted(len(program.lines), 'line')} of the student's own"
+            yield text_of(program, note, [changed_line("own", line) for line in marked])
+            continue
+        text = changed(program, copy, released[copy], solved.get(copy, ()))
+        if text.lines or text.gaps or not name:
+            yield text
 
 
 def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
@@ -185,79 +167,35 @@ def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
     return best if best is not None and shares[best] >= NEAREST else None
 
 
-def changed(
-    program: HandedIn, name: str, edition: tuple[Pieces, Pieces], counts: bool
-) -> ProgramText:
-    """Return the changes to one program.
-
-    `edition` is its released text, with the solution of its gaps.
-    """
-    pieces, solution = edition
+def changed(program: HandedIn, name: str, pieces: Pieces, solution: Pieces) -> ProgramText:
+    """Return the changes to a program, which was released as `name`."""
     differences = compare(pieces, program.lines)
-    gaps = tuple(
-        filled_gap(lines, solution[number] if number < len(solution) else (), counts)
-        for number, lines in differences.in_gaps.items()
-    )
-    lines = [changed_line("-", line, counts) for line in differences.removed]
-    lines += [changed_line("+", line, counts) for line in differences.added]
-    outside = len(lines)
-    lines += [line for gap in gaps for line in gap.lines if line.telling]
-    differ = "differs" if outside == 1 else "differ"
-    note = f"{counted(outside, 'line')} outside the gaps {differ} from {name} as released"
+    gaps = []
+    for number, lines in differences.in_gaps.items():
+        solved = solution[number] if number < len(solution) else ()
+        usual = {mark for line in solved for mark in marks_of(line)}
+        mine = tuple(changed_line("gap", line, usual) for line in lines[:MOST_SHOWN])
+        gaps.append(FilledGap(mine, tuple(shortened(line, LONGEST) for line in solved)))
+    outside = [changed_line("-", line) for line in differences.removed]
+    outside += [changed_line("+", line) for line in differences.added]
+    differ = "differs" if len(outside) == 1 else "differ"
+    note = f"{counted(len(outside), 'line')} outside the gaps {differ} from {name} as released"
     if not outside:
         note = f"{name} as released" + ("" if program.is_called(name) else ", under another name")
-    return replace(text_of(program, note, lines), gaps=gaps)
+    return replace(text_of(program, note, outside), gaps=tuple(gaps))
 
 
-def filled_gap(lines: Sequence[Line], solution: Sequence[str], counts: bool) -> FilledGap:
-    usual = {kind for line in solution for kind in unusual(line)}
-    return FilledGap(
-        tuple(changed_line("gap", line, counts, usual) for line in lines[:MOST_SHOWN]),
-        tuple(shortened(line, LONGEST) for line in solution[:MOST_SHOWN]),
-    )
-
-
-def own_program(program: HandedIn, counts: bool) -> ProgramText:
-    lines = [
-        changed_line("own", line, counts)
-        for line in meaningful(program.lines)
-        if records(line[1]) or unusual(line[1])
-    ]
-    note = f"{counted(len(program.lines), 'line')} of the student's own"
-    did_not_run = "" if counts or program.is_job_file else ", which did not run"
-    return text_of(program, note + did_not_run, lines)
-
-
-def changed_line(kind: str, line: Line, counts: bool, usual: Collection[str] = ()) -> ChangedLine:
-    """Return a program's line as the instructor sees it, with any reasons to review it.
-
-    `counts`: whether it is a program that may have run. `usual`: what the gap's solution also uses.
-    """
+def changed_line(kind: str, line: Line, usual: Collection[str] = ()) -> ChangedLine:
+    """Return a program's line as the instructor sees it, with the marks that are not usual."""
     number, text = line
-    notes = [note for note in unusual(text) if note not in usual and kind != "-"]
-    if kind in ("-", "+"):
-        telling = measures(text)
-    else:
-        telling = records(text) or not TAMPERING.isdisjoint(notes)
-    if kind == "gap" and text.lstrip().startswith(UNFILLED):
-        notes.append(NOT_FILLED)
-    return ChangedLine(kind, number, shortened(text, LONGEST), counts and telling, ", ".join(notes))
+    marks = [mark for mark in marks_of(text) if mark not in usual]
+    return ChangedLine(kind, number, shortened(text, LONGEST), ", ".join(marks))
 
 
-def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
-    """Return the lines of the program.
-
-    If there are too many, the lines that a person should see take precedence.
-    """
+def text_of(program: HandedIn, note: str, lines: Sequence[ChangedLine]) -> ProgramText:
     in_order = sorted(lines, key=lambda line: line.number)
-    shown_lines = sorted(in_order, key=lambda line: not line.telling)[:MOST_SHOWN]
-    return ProgramText(
-        file=program.name,
-        said=said,
-        lines=tuple(sorted(shown_lines, key=lambda line: line.number)),
-        left_out=len(lines) - len(shown_lines),
-        look=any(line.telling for line in lines),
-    )
+    shown, rest = in_order[:MOST_SHOWN], in_order[MOST_SHOWN:]
+    return ProgramText(program.name, note, tuple(shown), left_out=len(rest))
 
 
 # --- findings about the texts --------------------------------------------------------------------
@@ -275,7 +213,7 @@ def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[
         if text.file in names
         for gap in text.gaps
         for line in gap.lines
-        if NOT_FILLED in line.unusual
+        if NOT_FILLED in line.marks
     ]
     if open_gaps:
         expected = "filled gaps in the programs that ran"

@@ -8,7 +8,6 @@ another process's. Nothing of such an output is read.
 
 from dataclasses import dataclass, field
 
-from autograder.codes import ProblemCode
 from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Reader
 from autograder.reading.printed_numbers import placed
 from autograder.records import Problem, Where
@@ -191,4 +190,4 @@ def add_to_lane(all_: Lanes, row: Row, lane: Lane, where: Where, facts: LineFact
             reason = (
                 f"{name.replace('_', ' ')} of epoch {at} is not a number: the training diverged"
             )
-            lane.problems.append(Problem(where, name, reason, ProblemCode.DIVERGED))
+            lane.problems.append(Problem(where, name, reason))

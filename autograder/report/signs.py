@@ -46,9 +46,8 @@ def check_line(sign: str, score: float, most: float, title: str) -> str:
 
 
 def changed_line(line: ChangedLine) -> str:
-    """Return a line of a program. A `!` marks a line to look at."""
-    unusual = f"   ({line.unusual})" if line.unusual else ""
-    return f"{'!' if line.telling else ' '} {line.number:5} {line.kind:3} {line.text}{unusual}"
+    marks = f"   ({line.marks})" if line.marks else ""
+    return f"  {line.number:5} {line.kind:3} {line.text}{marks}"
 
 
 def notice(row: Grade) -> str:

@@ -264,7 +264,7 @@ def quantity(launch: Launch, line: Line, name: str, value: Any) -> Number | None
         return None
     number, code = exact(value, line.where), ProblemCode.NEVER_WRITTEN
     if value in ("nan", "inf", "-inf"):
-        reason, code = f"{name} is {value}: the training diverged", ProblemCode.DIVERGED
+        reason, code = f"{name} is {value}: the training diverged", ProblemCode.OTHER
     elif number is None:
         reason = f"{name} should be a number, but is {value!r:.40}"
     elif name.endswith("accuracy") and not 0 <= number.value <= 1:

@@ -42,7 +42,6 @@ class Case:
     states: dict[str, str] = field(default_factory=dict)
     users: dict[str, str] = field(default_factory=dict)
     cpu: dict[str, int] = field(default_factory=dict)  # seconds of CPU time
-    memory: dict[str, str] = field(default_factory=dict)  # of the largest process
     # How a classmate changed the same outputs; that classmate is then the forger.
     classmate: Callable[[dict[str, Lines]], None] | None = None
     logins: bool = True  # the roster says who owns which account
@@ -105,7 +104,7 @@ def accounting(outputs: dict[str, Lines], case: Case) -> str:
             (f"{job}.extern", "", "extern", first - 2, last + 1, 1),
             (f"{job}.0", "", "python", first, last, ranks),
         ):
-            work = f"{cpu // 60:02}:{cpu % 60:02}.000|{case.memory.get(name, '400000K')}"
+            work = f"{cpu // 60:02}:{cpu % 60:02}.000|400000K"
             times_ = f"{begin}|{begin}|{end}|{end - begin}|10"
             had = f"1|{ranks}|billing={ranks},cpu={ranks},mem=4G,node=1|vm|sbatch|{job}|{tasks}"
             row = f"{id_}|{user}|course|{job_name}|cpu|{state}|0:0|0:0|{times_}|{had}|{work}"

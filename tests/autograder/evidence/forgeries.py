@@ -70,34 +70,21 @@ def other_data(lines: Lines) -> None:
         event["value"]["dataset"]["sha256"] = "0" * 64
 
 
-def copied_hash(case: Case) -> None:
-    theirs = forge.one(case["horovod-2"], "rank_end")["value"]["param_hash"]
-    put(case["horovod-1"], "rank_end", param_hash=theirs)
-
-
-TRACEBACK = 'Traceback (most recent call last):\n  File "train.py", line 9\nValueError: no\n'
-LIMIT = (
-    "slurmstepd: error: *** JOB 1 ON vm CANCELLED AT 2026-11-22T10:00:00 DUE TO TIME LIMIT ***\n"
-)
-KILLED = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0.\n"
-
 JITTERED = all_of(forge.new_id, forge.jittered)
 NUMPY, KERAS, SWEEP = ("numpy",), ("keras",), ("sweep",)
 BOTH = ("horovod-1", "horovod-2")
 FORGERIES = (
-    Forgery("last epoch dropped", NUMPY, lambda c: forge.without_epoch(c["numpy"], 3),
-        Code.FEWER_EPOCHS_THAN_ASKED),
     Forgery("60,000 samples claimed for 12,800, beside an honest classmate", NUMPY,
         second_student(all_of(lambda ls: more_data(ls, 60_000, 32), forge.new_id, other_job,
             lambda ls: forge.later(ls, 5000), forge.jittered)), Code.SHARED_LOSSES),
     Forgery("70,000 samples of a set of 60,000", NUMPY,
-        lambda c: more_data(c["numpy"], 70_000, 32), Code.DATA_TOO_SMALL),
+        lambda c: more_data(c["numpy"], 70_000, 32), Code.SAMPLES_IMPOSSIBLE),
     Forgery('"H100" in the header', KERAS,
         lambda c: put(c["keras"], "machine", device="NVIDIA H100 80GB HBM3"),
-        "", Code.JOB_WITHOUT_GPU),
+        "", Code.MORE_RANKS_THAN_GPUS),
     Forgery('"H100" in all lines', KERAS,
         lambda c: put(c["keras"], "machine", "rank", device="NVIDIA H100 80GB HBM3"),
-        "", Code.JOB_WITHOUT_GPU),
+        "", Code.MORE_RANKS_THAN_GPUS),
     Forgery("one rank rewritten as two, in a job with one CPU", ("horovod-1",),
         lambda c: forge.with_second_rank(c["horovod-1"]), "",
         Code.MORE_RANKS_THAN_CPUS),
@@ -105,8 +92,6 @@ FORGERIES = (
         lambda c: (c.outputs.update({"horovod-2": rewritten(c)})), Code.SAME_SECONDS),
     Forgery("one run copied under all headers of a sweep", SWEEP,
         lambda c: forge.under_all_headers(c["sweep"]), Code.SAME_SECONDS),
-    Forgery("the same, seconds jittered", SWEEP,
-        lambda c: forge.under_all_headers(c["sweep"], jitter_all), Code.SAME_LOSSES),
     Forgery("another student's run, with a new run id", NUMPY,
         second_student(all_of(forge.new_id, lambda ls: other_job(ls, 9010))), Code.SHARED_RUN),
     Forgery("another student's run, new run id, both with one job id", NUMPY,
@@ -118,28 +103,25 @@ FORGERIES = (
     Forgery("another student's run, later, under another seed, seconds jittered", NUMPY,
         second_student(all_of(JITTERED, other_job, lambda ls: put(ls, "header", seed=2),
             lambda ls: forge.later(ls, 5000))), Code.SHARED_LOSSES),
-    Forgery("a job that ended by TIMEOUT", NUMPY, lambda c: c.states.update(numpy="TIMEOUT"), "",
-        Code.JOB_ENDED_BADLY),
     Forgery("a job of another account", NUMPY, lambda c: c.users.update(numpy="eve"), "",
         Code.OTHER_ACCOUNT),
     Forgery("a record of 130 s, invented, and a job that slept as long", ("numpy-long",),
         lambda c: c.cpu.update({"numpy-long": 0}), "", Code.JOB_COMPUTED_LITTLE),
-    Forgery("a record of 130 s, invented, and a job that counted as long", ("numpy-long",),
-        lambda c: c.memory.update({"numpy-long": "3100K"}), "", Code.JOB_COMPUTED_LITTLE),
     Forgery("`started` and the clock moved to before the job", NUMPY,
         lambda c: forge.later(c["numpy"], -7200), "", Code.OUTSIDE_JOB_TIME),
-    Forgery("parameter hashes of another run", BOTH, copied_hash, Code.SAME_PARAMETERS),
     Forgery("other data called mnist", NUMPY, lambda c: other_data(c["numpy"]),
         Code.DATA_IS_ANOTHER),
     Forgery("real data called synthetic", NUMPY,
         lambda c: [e["value"]["dataset"].update(synthetic=True) for e in events(c["numpy"],
-            "header")], Code.DATA_HASH_AND_NAME),
+            "header")], Code.DATA_IS_ANOTHER),
     Forgery("other nodes than the job's", NUMPY,
-        lambda c: put(c["numpy"], "rank", host="n77"), Code.HOSTS_NOT_IN_HEADER,
-        Code.HOSTS_NOT_OF_JOB),
+        lambda c: put(c["numpy"], "rank", host="n77"), "", Code.HOSTS_NOT_OF_JOB),
 )  # fmt: skip
 # Lies that nothing else in the submission contradicts. Only running the program again exposes them.
 UNSEEN = (
+    Forgery("last epoch dropped", NUMPY, lambda c: forge.without_epoch(c["numpy"], 3), ""),
+    Forgery("one run copied under all headers of a sweep, seconds jittered", SWEEP,
+        lambda c: forge.under_all_headers(c["sweep"], jitter_all), ""),
     Forgery("60,000 samples claimed for 12,800, everywhere, alone", NUMPY,
         lambda c: more_data(c["numpy"], 60_000, 32), ""),
     Forgery("accuracy raised in the record and in what was printed", NUMPY,

@@ -70,7 +70,7 @@ ATTACKS = {
         lambda ls: outvoted(ls, rank=1), Code.NEVER_WRITTEN, most=0),
     "two rounds disturbed": Attack("07", "speed", "speed", disturbed, most=1.5),
     "as many rounds again, all better": Attack("07", "speed", "speed", more_rounds,
-        Code.ROUNDS_EXCEED_RUN),
+        Code.PARTS_EXCEED_RUN),
 }  # fmt: skip
 UNSEEN = {
     "all rounds and the clock / 3": Attack("07", "speed", "speed",

@@ -37,20 +37,11 @@ MUTATIONS = [
     ("rank left out", make_record(**TWO, first_rank_only=True), Code.RANK_MISSING),
     ("fewer ranks than asked", make_record(ranks_asked=4), Code.OTHER_RANK_COUNT),
     ("epochs longer than the run", make_record(seconds=(9.0, 8.0, 8.0), total=20.0),
-        Code.EPOCHS_EXCEED_RUN),
-    ("more epochs than asked", make_record(epochs_asked=2), Code.MORE_EPOCHS_THAN_ASKED),
-    ("more samples than there are", make_record(samples=70000), Code.MORE_SAMPLES_THAN_SET),
-    ("more samples than steps hold", make_record(global_batch=16), Code.MORE_SAMPLES_THAN_STEPS),
+        Code.PARTS_EXCEED_RUN),
+    ("more samples than there are", make_record(samples=70000), Code.SAMPLES_IMPOSSIBLE),
+    ("more samples than steps hold", make_record(global_batch=16), Code.SAMPLES_IMPOSSIBLE),
     ("claims a cover that the shares lack",
-        make_record(**TWO, shards=[[0, None, 2], [0, None, 2]]), Code.SHARES_TOO_SMALL),
-    (
-        "no spread with unlike hashes, both of the same moment",
-        make_record(**TWO, start="s", hashes=("h", "i"), end={"param_moved": 0.1}),
-        Code.HASHES_AND_SPREAD,
-    ),
-    ("spread with equal hashes", make_record(**TWO, end={"param_spread": 0.1}),
-        Code.HASHES_AND_SPREAD),
-    ("other hosts", make_record(hosts=["n7"]), Code.HOSTS_NOT_IN_HEADER),
+        make_record(**TWO, shards=[[0, None, 2], [0, None, 2]]), Code.SAMPLES_IMPOSSIBLE),
 ]  # fmt: skip
 
 
@@ -74,13 +65,6 @@ def test_only_what_cannot_be_true_is_a_contradiction():
     found = seen(make_record(dataset=synthetic))
     assert found.tier == "self-consistent"
     assert found.findings[0].code == Code.SYNTHETIC_DATA
-
-
-def test_faster_than_the_hardware():
-    fast = make_record(device="NVIDIA H100 64GB", seconds=(1.0, 1e-8, 1e-8))
-    assert Code.FASTER_THAN_HARDWARE in codes(seen(fast))
-    fine = make_record(device="NVIDIA H100 64GB", seconds=(1.0, 0.2, 0.2))
-    assert not seen(fine).findings
 
 
 def test_plain_output_is_unverified():
@@ -114,7 +98,7 @@ INSIDE = {"start": "1772445590", "end": "1772445700"}  # around 2026-03-02T10:00
             "contradicted",
             Code.OUTSIDE_JOB_TIME,
         ),
-        (make_record(total=500.0), INSIDE, "contradicted", Code.LONGER_THAN_JOB),
+        (make_record(total=500.0), INSIDE, "contradicted", Code.OUTSIDE_JOB_TIME),
         (
             make_record(**TWO, device="NVIDIA H100"),
             INSIDE,
@@ -150,4 +134,4 @@ def test_hosts_and_owner_are_compared(tmp_path):
     assert seen(make_record(), read_accounting(dump)).tier == "contradicted"
     dump.write_text(SACCT.format(**INSIDE))
     found = seen(make_record(), read_accounting(dump), login="ben")
-    assert codes(found) == [Code.OTHER_ACCOUNT, Code.ACCOUNT_NAME]
+    assert codes(found) == [Code.OTHER_ACCOUNT]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from autograder.evidence.outside_gaps import MOST_LINES, compare
 from autograder.evidence.programs import compared
-from autograder.evidence.telling_lines import records
 from autograder.settings.rubric import load_released
 from autograder.submissions.programs import read_programs
 from lessons.edition.gaps import find_gaps, is_marker
@@ -51,21 +50,13 @@ def test_solved_and_unsolved_programs_have_no_difference(lesson, name, tmp_path)
     assert len(RELEASED[lesson][name]) == 1 + len(find_gaps(text, name))
     for mine in (unsolved, solved, text):
         for found in of_text(lesson, tmp_path, **{stem: mine}):
-            assert (found.lines, found.look) == ((), False)
-            marks = {line.unusual for gap in found.gaps for line in gap.lines} - {""}
+            assert found.lines == ()
+            marks = {line.marks for gap in found.gaps for line in gap.lines} - {""}
             assert marks <= ({"not filled"} if mine is unsolved else set())
-    longer = [
-        line
-        for line in text.splitlines()
-        for line in ([line, "    x = 1", "", "    y = 2"] if is_marker(line) else [line])
-    ]
-    if len(RELEASED[lesson][name]) > 1:
-        inside = [line for line in longer if not is_marker(line)]
-        assert all(not p.look for p in of_text(lesson, tmp_path, **{stem: "\n".join(inside)}))
 
 
 # Lesson, program, the original lines, and what an honest student writes instead.
-HONEST = [
+EDITS = [
     ("02", "train", '    print(f"Test loss', '    print("at last")\n    print(f"Test loss'),
     ("02", "train", '    print(f"Test loss: {loss:.4f}\\nTest accuracy: {accuracy:.4f}")\n', ""),
     ("02", "train", "default=4,", "default=10,"),
@@ -97,10 +88,9 @@ def edited(lesson: str, name: str, before: str, after: str) -> str:
     return text.replace(before, after, 1)
 
 
-@pytest.mark.parametrize(("lesson", "name", "before", "after"), HONEST)
-def test_honest_edits_are_shown_and_ask_for_nothing(lesson, name, before, after, tmp_path):
+@pytest.mark.parametrize(("lesson", "name", "before", "after"), EDITS)
+def test_edits_are_shown(lesson, name, before, after, tmp_path):
     found = of_text(lesson, tmp_path, **{name: edited(lesson, name, before, after)})
-    assert not any(text.look for text in found)
     meant = "#" not in after  # comments are never a difference
     assert [text.file for text in found if text.lines] == ([f"{name}.py"] if meant else [])
     shown = "\n".join(line.text for text in found for line in text.lines if line.kind == "+")
@@ -108,123 +98,53 @@ def test_honest_edits_are_shown_and_ask_for_nothing(lesson, name, before, after,
         assert not meant or line.strip() in shown or line in before
 
 
-LAZY = [
-    ("02", "train_torch", "    loss.backward()\n", "    record.trained([])\n    loss.backward()\n"),
-    ("02", "train", "test_accuracy=accuracy,", "test_accuracy=0.99,"),
-    ("02", "train", "    record.end(\n", "    accuracy = 0.99\n    record.end(\n"),
-    ("02", "train", "loss, accuracy = model.evaluate(",
-        "loss, accuracy = 0.1, 0.99\n    model.evaluate("),
-    ("02", "train", "mnist.x_train,\n        mnist.y_train,",
-        "mnist.x_test,\n        mnist.y_test,"),
-    ("02", "train", "    record = Record(",
-        "    mnist.x_train = mnist.x_test\n    record = Record("),
-    ("02", "train", 'data.load("mnist", train_samples=args.train_samples)',
-        'data.load("mnist", train_samples=64)'),
-    ("02", "train", "dataset=mnist.facts", 'dataset={**mnist.facts, "synthetic": False}'),
-    ("02", "train", "params=model.get_weights(),", "params=[],"),
-    ("02", "train", "import os\n", "import os\nimport time\n\ntime.monotonic = lambda: 0\n"),
-    ("02", "train", "callbacks=[record.keras_callback(bend=True)],", "callbacks=[],"),
-    ("02", "train", "def main():\n", 'def main():\n    print(":::MLLOG {}")\n'),
-    ("02", "train", "def main():\n", "def main():\n    exec(open('x').read())\n"),
-    ("02", "train", "from lessons.toolkit.record import Record", "from mine import Record"),
-    ("02", "train_torch", "            epoch.log(",
-        "            epoch.log(loss=0.01, accuracy=0.99)\n            dict("),
-    ("02", "train_torch", "correct += (outputs", "correct += len(yb) + 0 * (outputs"),
-    ("01", "train", "with record.epoch() as epoch:", "with record.epoch(samples=60000) as epoch:"),
-    ("06", "exchange", "record.measure(", "record.measure('x', 1, 's')\n            dict("),
-    ("07", "train", "local_rank=hvd.local_rank(),", "local_rank=rank,"),
-    ("07", "train", "keras_callback(hvd.allgather)", "keras_callback()"),
-    ("07", "train", "files_written=files,", "files_written=0,"),
-    # In a gap, any line is allowed, but no solution needs these.
-    ("07", "train", "        return 0\n",
-        "        record.end(test_accuracy=0.99)\n        return 0\n"),
-    ("02", "train_torch", "    loss.backward()\n",
-        "    epoch.log(loss=0.1)\n    loss.backward()\n"),
-    ("05", "train", "    return batch * replicas, lr * replicas",
-        "    sys.stdout.write(fake)\n    return 1, 2"),
-    ("02", "train", "def main():\n",
-        "def main():\n    x = '" + "A" * 500 + "'\n"),  # unclear what it is for
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("lesson", "name", "before", "after"), LAZY)
-def test_lazy_edits_ask_for_a_look(lesson, name, before, after, tmp_path):
-    [text] = of_text(lesson, tmp_path, **{name: edited(lesson, name, before, after)})
-    assert text.look
-    assert any(line.telling for line in text.lines)
-
-
-# What an attack adds to a gap, how it is marked, and whether an instructor is asked to look.
+# Lines added to a gap, and their mark.
 IN_GAPS = [
-    ("import time as t; t.perf_counter = slow", "clock replaced", True),
-    ("torch.nn.modules.module.register_module_forward_hook(wait)", "global hook", True),
-    ("inspect.currentframe().f_back", "frame", True),
-    ("os.sched_setaffinity(0, {0})", "affinity", True),
-    ("network.register_forward_hook(wait)", "hook", False),
-    ("time.sleep(0.01)", "sleep", False),
-    ("threading.Thread(target=work).start()", "thread", False),
-    ("os.environ['PYTHONPATH'] = '.'", "environment", False),
-    ("torch.set_num_threads(4)", "threads of a library", False),
-    ("began = time.monotonic()", "clock", False),
+    ("import time as t; t.perf_counter = slow", "clock"),
+    ("inspect.currentframe().f_back", "frame"),
+    ("os.sched_setaffinity(0, {0})", "affinity"),
+    ("network.register_forward_hook(wait)", "hook"),
+    ("time.sleep(0.01)", "sleep"),
+    ("threading.Thread(target=work).start()", "thread"),
+    ("os.environ['PYTHONPATH'] = '.'", "environment"),
+    ("torch.set_num_threads(4)", "threads of a library"),
+    ("record.end(test_accuracy=0.99)", "record"),
 ]
 
 
-@pytest.mark.parametrize(("line", "marked", "look"), IN_GAPS)
-def test_what_is_unusual_in_a_gap_is_marked_beside_the_solution(line, marked, look, tmp_path):
+@pytest.mark.parametrize(("line", "marked"), IN_GAPS)
+def test_what_is_unusual_in_a_gap_is_marked_beside_the_solution(line, marked, tmp_path):
     lines = source("solutions", "10", "train.py").read_text().splitlines()
     at = 1 + next(number for number, text in enumerate(lines) if "BEGIN SOLUTION" in text)
     lines.insert(at, "    " + line)
     mine = "\n".join(text for text in lines if not is_marker(text)) + "\n"
     [found] = of_text("10", tmp_path, train=mine)
-    [(gap, odd)] = [(gap, one) for gap in found.gaps for one in gap.lines if one.unusual]
-    assert (odd.text.strip(), found.look, odd.telling) == (line, look, look)
-    assert marked in odd.unusual
+    [(gap, odd)] = [(gap, one) for gap in found.gaps for one in gap.lines if one.marks]
+    assert odd.text.strip() == line
+    assert marked in odd.marks
     assert gap.lines[0] == odd
     assert gap.solution[0] == gap.lines[1].text
-
-
-INNOCENT = [
-    *("for record in records:", "    record.tofile(path)", "records[start:stop].tofile(path)"),
-    *("records.append(row)", "np.concatenate([record.reshape(-1) for record in records])"),
-    *("model.eval()", "re.compile(pattern)", "for epoch in range(epochs):", "x = model(x)"),
-    *("return lr * size", "comm.Allreduce(MPI.IN_PLACE, values)", "hvd.init()", "import math"),
-]
-
-
-@pytest.mark.parametrize("line", INNOCENT)
-def test_what_a_gap_may_well_need_asks_for_nothing(line):
-    assert not records(line)
 
 
 def test_a_copy_under_another_name_is_compared_with_what_it_copies(tmp_path):
     text = edited("02", "train", "test_accuracy=accuracy,", "test_accuracy=0.99,")
     [found] = of_text("02", tmp_path, mine=text)
-    assert (found.file, found.look) == ("mine.py", True)
-    assert "train.py as released" in found.said
+    assert found.said == "2 lines outside the gaps differ from train.py as released"
     [found] = of_text("02", tmp_path, mine=source("lessons", "02", "train.py").read_text())
-    assert (found.said, found.look) == ("train.py as released, under another name", False)
+    assert found.said == "train.py as released, under another name"
 
 
-def test_a_program_of_ones_own_is_named_and_its_record_asked_for(tmp_path):
-    [found] = of_text("02", tmp_path, plot="import numpy\nprint(numpy.pi)\n")
-    assert (found.said, found.look, found.lines) == ("2 lines of the student's own", False, ())
-    [found] = of_text(
-        "02", tmp_path, fake="from lessons.toolkit.record import Record\nRecord('02')\n"
-    )
-    assert found.look
-    assert [line.number for line in found.lines] == [1, 2]
+def test_a_program_of_ones_own_shows_only_marked_lines(tmp_path):
+    [found] = of_text("02", tmp_path, plot="import numpy\nRecord('02')\nprint(numpy.pi)\n")
+    assert found.said == "3 lines of the student's own"
+    assert [(line.number, line.marks) for line in found.lines] == [(2, "record")]
 
 
-def test_too_many_lines_are_counted_and_the_telling_ones_stay(tmp_path):
+def test_lines_that_are_not_shown_are_counted(tmp_path):
     more = "".join(f"    x = {number}\n" for number in range(500))
     text = edited("02", "train", "    return parser\n", f"{more}    return parser\n")
-    text = text.replace("test_accuracy=accuracy,", "test_accuracy=0.99,")
     [found] = of_text("02", tmp_path, train=text)
-    assert (len(found.lines), found.left_out) == (80, 422)
-    assert [line.text.strip() for line in found.lines if line.telling] == [
-        "test_accuracy=accuracy,",
-        "test_accuracy=0.99,",
-    ]
+    assert (len(found.lines), found.left_out) == (200, 300)
     assert [line.number for line in found.lines] == sorted(line.number for line in found.lines)
 
 
@@ -245,7 +165,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", ["train", "own"])
 def test_no_text_makes_it_fail(how, name, tmp_path):
     for text in of_text("02", tmp_path, **{name: HOSTILE[how]}):
-        assert len(text.lines) <= 80
+        assert len(text.lines) <= 200
         assert all(len(line.text) <= 200 for line in text.lines)
         assert text.said
 

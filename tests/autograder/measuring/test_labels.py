@@ -55,7 +55,7 @@ def test_the_unit_of_a_recorded_measure_is_what_the_programs_record():
 WITHOUT_C = """
 import yaml
 del yaml.CSafeLoader
-from autograder.evidence.plausible import known_data
+from autograder.evidence.checks import known_data
 from autograder.measuring.metrics import recorded_labels
 assert known_data() and recorded_labels()
 """
