@@ -40,13 +40,13 @@ def badly_submitted(runs: Sequence[Run]) -> list[Finding]:
 
 
 def cut_off(runs: Sequence[Run]) -> list[Finding]:
-    """Return a finding for each unfinished run whose record ends within a line."""
+    """Return a finding for each run whose record ends within a line, for no other known reason."""
     findings = []
     for run in runs:
         problem = max(run.problems, key=lambda one: one.where.line, default=None)
         last = max((epoch.where.line for epoch in run.epochs if epoch.where), default=0)
         torn = problem and problem.code == ProblemCode.BAD_LINE and problem.where.line > last
-        if problem and torn and run.outcome == Outcome.INCOMPLETE:
+        if problem and torn and run.outcome in (Outcome.INCOMPLETE, Outcome.COMPLETED):
             code, found = FindingCode.OUTPUT_CUT, f"{problem.where.file}: {problem.reason}"
             advice = "copy the file again from where the job wrote it, and submit it again"
             findings.append(
