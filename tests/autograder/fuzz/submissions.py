@@ -28,7 +28,7 @@ from autograder.report.class_page.page import About, class_pages
 from autograder.report.exports import EXPORTS
 from autograder.report.student.page import student_page
 from autograder.settings import rubric
-from autograder.settings.claims import nobody
+from autograder.settings.claims import who_is
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.answers import read_answers  # noqa: F401 - instrumented with the rest
 from autograder.submissions.class_folder import Unit, read_class, units_of
@@ -312,7 +312,7 @@ def units_in(place: Path) -> list[Unit]:
     """Collect the class, then return the submissions read from it."""
     known, _ = loaded()
     ids = {lesson: one.answers.keys() for lesson, one in known.items()}
-    collect([place / "class"], place / "collected", Wanted("folders", ids, nobody))
+    collect([place / "class"], place / "collected", Wanted("folders", ids, who_is({}, {})))
     return units_of(read_class(place / "collected", known))
 
 
