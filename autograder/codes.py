@@ -113,7 +113,6 @@ ADVISE_INSTRUCTOR = frozenset(
         FindingCode.GRADER_FAILED,
         FindingCode.OWNER_UNKNOWN,
         FindingCode.MARKED_LATE,
-        FindingCode.TIMES_DIFFER,
         FindingCode.TIME_UNREAD,
         FindingCode.LESSON_OVERRIDDEN,
         FindingCode.FILE_UNREADABLE,

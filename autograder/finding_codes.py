@@ -54,15 +54,10 @@ class FindingCode(StrEnum):
     LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
     NOTHING_FOUND = auto(), LOOK, "No gradable files were found"
     MARKED_LATE = auto(), LOOK, "The platform marked this as late, but does not say how late"
-    TIMES_DIFFER = auto(), LOOK, "Several files give a time of submission, and they differ"
     TIME_UNREAD = auto(), LOOK, "The platform's submission time cannot be read", True
     LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
-    EARLIER_COUNTS = (auto(), LOOK,
-        "An earlier submission counts, because the last one has no readable files")
-    SAME_TIME = auto(), LOOK, "Several submissions have the same time, so one was chosen"
     SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
-    FOLDER_OF_OTHER_LESSON = auto(), LOOK, "A folder and its outputs name different lessons"
     LESSON_OVERRIDDEN = auto(), LOOK, "The files belong to a lesson other than `--lesson`", True
     # Files and archives.
     LEFT_OUT = auto(), LOOK, "Something in the submission was left out"

@@ -1,6 +1,7 @@
 """Turn a platform's download into CLASS/<student>/<lesson>/ and manifest.csv."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
@@ -9,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
 from autograder.collect import archives, gradescope
-from autograder.collect.attempts import changed, is_older, keep_latest, submitted
+from autograder.collect.attempts import keep_latest, submitted
 from autograder.collect.download import UNPACKED, About, Item, Piece, listed, pieces_of
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import named, remove_scratch, write_folder
@@ -24,13 +25,12 @@ from autograder.submissions import doubts, manifest
 from autograder.submissions.class_folder import are_lessons, strays
 from autograder.submissions.doubts import Doubt
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
-from autograder.submissions.manifest import AND, ATTEMPT, Row, Rows
+from autograder.submissions.manifest import AND, Row, Rows
 from autograder.submissions.moments import moment_of
 from autograder.submissions.walk import holds
 
 UNKNOWN = "unknown"  # the folder for work without a known lesson
-FACTS = ("submitted", "late", *ATTEMPT)  # about one attempt
-MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files, bytes of a class's archive
+LIMITS = archives.Limits(200_000, 32 << 30)  # of a class's archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,14 @@ class Wanted:
 
 @dataclass(slots=True)
 class Collected:
-    """The result of collecting: new rows, all rows, and files that belong to no student."""
+    """The result of collecting: new rows, all rows, and what a person should know."""
 
     new: list[Row] = field(default_factory=list)
     rows: dict[str, Row] = field(default_factory=dict)
-    nobodys: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)  # folders that already hold a later attempt
-    kept_by_hand: list[str] = field(default_factory=list)  # the download has no work for them
+    nobodys: list[str] = field(default_factory=list)  # files that belong to no student
+    kept: list[str] = field(default_factory=list)  # folders for which the download has no work
     removed: list[str] = field(default_factory=list)  # files that the download does not have
     replaced: list[str] = field(default_factory=list)  # folders whose files were replaced
-    older: list[str] = field(default_factory=list)  # folders that now hold an earlier attempt
     ended: list[str] = field(default_factory=list)  # edits about submissions that were replaced
     unused_times: list[str] = field(default_factory=list)  # no submission in the class has them
 
@@ -77,8 +75,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
         remove_scratch(home)
         before = manifest.read(home / manifest.COPY) or {}
         for owner in owned(items, wanted.who):
-            for row in rows_of(owner, home, wanted, stack, before, done):
-                done.new.append(row)
+            done.new += rows_of(owner, home, wanted, stack, before, done)
     collected = before | {row.folder: row for row in done.new}
     rows = list(with_times(collected.values(), wanted.times))
     timed = {(one, row.lesson) for row in rows for one in row.owners}
@@ -109,18 +106,13 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
             f"{name} has no submissions with the names that {wanted.platform} uses, which "
             f"are in docs/grading.md{hint}"
         )
-    done.nobodys += nobodys(place, {item.path for item in items})
-    yield from with_participants(items, wanted.participants, wanted.zone)
-
-
-def nobodys(place: Path, taken: Collection[Path]) -> list[str]:
-    """Return the names of unassigned files and folders that may still be somebody's work."""
-    if place in taken:
-        return []
-    known = {*taken, *(path.parent for path in taken)}
-    left = [Path(entry.path) for entry in listed(place) if Path(entry.path) not in known]
+    taken = {item.path for item in items}
+    is_whole = place in taken
+    taken |= {path.parent for path in taken}
+    left = [Path(one.path) for one in listed(place) if not is_whole and Path(one.path) not in taken]
     folders = [path for path in left if path.is_dir() and not path.is_symlink()]
-    return [*strays(left), *(printable(path.name, 80) for path in folders)]
+    done.nobodys += [*strays(left), *(printable(path.name, 80) for path in folders)]
+    yield from with_participants(items, wanted.participants, wanted.zone)
 
 
 def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
@@ -135,16 +127,14 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
     new = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-class-")))
     home = new / stem(archive.name)
     home.mkdir()
+    # A class's checkpoints would fill a disk.
+    read = (gradescope.EXPORT, gradescope.ALONE)
     odd = archives.unpack(
         archive,
         archive.name,
         home,
-        archives.Limits(MOST_IN_CLASS, LARGEST_CLASS),
-        # A class's checkpoints would fill a disk.
-        named_alone=lambda path: (
-            path.name not in (gradescope.EXPORT, gradescope.ALONE)
-            and kind_of(path.name) not in UNPACKED
-        ),
+        LIMITS,
+        named_alone=lambda path: path.name not in read and kind_of(path.name) not in UNPACKED,
     )
     done.nobodys += [f"{one.file} ({one.detail})" for one in odd]
     return home
@@ -158,70 +148,52 @@ def rows_of(
 ) -> Iterator[Row]:
     """Write the folders of all of an owner's lessons, and yield their rows."""
     pieces, found = list[Piece](), list[Doubt]()
-    by_lesson: dict[str, list[Doubt]] = {}
+    stamped = PLATFORMS[wanted.platform].stamped
     for item in owner.items:
         mine, odd = pieces_of(item, stack)
-        stamped = PLATFORMS[wanted.platform].stamped
         pieces += [one for one in mine if stamped or one.kind != Kind.TIMESTAMP]
         found += odd
     if wanted.lesson:
         lessons = {wanted.lesson: pieces}
         found += overridden(pieces, wanted.lesson, wanted.ids)
     else:
-        lessons, by_lesson = sort_out(pieces, wanted.ids)
+        lessons = sort_out(pieces, wanted.ids)
     counting = {*WORK, Kind.REPORT}
     worked_on = {name for name, mine in lessons.items() if any(p.kind in counting for p in mine)}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
+    about = defaultdict[str, list[Doubt]](list)
     for doubt in found:
         lesson = wanted.lesson or named_lesson(PurePath(doubt.file), wanted.ids)
-        by_lesson.setdefault(lesson or first, []).append(doubt)
+        about[lesson or first].append(doubt)
     # A lesson without any work is listed only if the student submitted no other work. Without any
     # files, the platform's name for the lesson is all that is known.
-    chosen = worked_on | by_lesson.keys() or lessons.keys()
-    platform_lesson = named_lesson(PurePath(owner.items[0].lesson, "-"), wanted.ids)
-    for lesson in sorted(chosen) or [platform_lesson]:
-        odd = [*owner.doubts, *by_lesson.get(lesson, [])]
-        row, named_files = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
-        earlier = before.get(row.folder)
-        is_old = bool(earlier and is_older(row, earlier))
-        if wanted.latest and is_old:
+    named_by_platform = named_lesson(PurePath(owner.items[0].lesson, "-"), wanted.ids)
+    for lesson in sorted(worked_on | about.keys() or lessons.keys() or {named_by_platform}):
+        odd = [*owner.doubts, *about[lesson]]
+        row, files = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
+        earlier = before.get(row.folder, row)
+        if not files and holds(home / row.folder, WORK):  # a person may have put it there
             done.kept.append(row.folder)
-            continue
-        if not named_files and holds(home / row.folder, WORK):
-            done.kept_by_hand.append(row.folder)
-            if earlier and earlier.changed:
-                odd.append(earlier_counts(row))
-                row = replace(row, **{name: getattr(earlier, name) for name in FACTS})
+            row = replace(row, submitted=earlier.submitted, late=earlier.late)
         else:
-            written = write_folder(home / row.folder, named_files)
+            written = write_folder(home / row.folder, files)
             odd += written.doubts
             done.removed += [f"{row.folder}/{name}" for name in written.removed]
             done.replaced += [row.folder] if written.replaced else []
-            done.older += [row.folder] if written.replaced and is_old else []
-            if earlier and written.unchanged and is_untimed(row, odd, wanted):
-                row = replace(row, submitted=earlier.submitted)
+            unread = any(doubt.code == FindingCode.TIME_UNREAD for doubt in odd)
+            if written.unchanged and not (row.submitted or unread or wanted.times):
+                row = replace(row, submitted=earlier.submitted)  # from a table of times
         yield replace(row, doubts=doubts.written(list(dict.fromkeys(odd))))
 
 
-def is_untimed(row: Row, found: Iterable[Doubt], wanted: Wanted) -> bool:
-    """Return whether neither the download nor a table has a time for the row, right or wrong."""
-    unread = any(doubt.code == FindingCode.TIME_UNREAD for doubt in found)
-    return not (row.submitted or unread or wanted.times)
-
-
-def earlier_counts(row: Row) -> Doubt:
-    late = "marked late" if row.late else ""
-    facts = ", ".join(filter(None, (row.submitted, late)))
-    return Doubt(FindingCode.EARLIER_COUNTS, "", f"the last one: {facts}" if facts else "")
-
-
 def row_of(
-    owner: Owned, lesson: str, pieces: Sequence[Piece], found: list[Doubt], wanted: Wanted
+    owner: Owned, lesson: str, pieces: Collection[Piece], found: list[Doubt], wanted: Wanted
 ) -> tuple[Row, dict[str, Path]]:
     """Return a lesson's row, and the paths of its files by their names in the lesson's folder.
 
     `found` are the doubts that are known so far; new ones are added.
     """
+    pieces = list(pieces)
     if wanted.latest:
         pieces, odd = keep_latest(pieces)
         found += odd
@@ -238,21 +210,14 @@ def row_of(
         others = [str(piece.name) for piece in pieces[:3]]
         what = f"only {', '.join(others)}" if others else "no file"
         found.append(Doubt(FindingCode.NOTHING_FOUND, others[0] if others else "", what))
-
-    items = [piece.item for piece in pieces] or owner.items
+    is_late = any(item.late for item in [piece.item for piece in pieces] or owner.items)
     row = Row(
-        f"{owner.folder}/{lesson or UNKNOWN}",
-        AND.join(owner.students),
-        owner.group,
-        lesson,
-        time,
-        "yes" if any(item.late for item in items) else "",
-        wanted.platform,
-        upload=cell(max(item.upload for item in items)),
-        changed=cell(changed(pieces)),
+        folder=f"{owner.folder}/{lesson or UNKNOWN}",
+        students=AND.join(owner.students),
+        group=owner.group,
+        lesson=lesson,
+        submitted=time,
+        late="yes" if is_late else "",
+        origin=wanted.platform,
     )
     return row, files
-
-
-def cell(number: float) -> str:
-    return f"{number:.0f}" if number else ""

@@ -37,7 +37,7 @@ def metadata(place: Path) -> dict[str, About]:
 def about(facts: Mapping[str, Any]) -> About:
     people = facts.get("submitters") or facts["users"]
     claims = (claim({key.lstrip(":"): text for key, text in one.items()}) for one in people)
-    return About(tuple(claims), str(facts["created_at"]).replace(" Z", "+00:00"))
+    return About(tuple(claims), str(facts.get("created_at") or "").replace(" Z", "+00:00"))
 
 
 def claim(person: Mapping[str, Any]) -> Claim:

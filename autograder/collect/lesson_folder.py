@@ -88,12 +88,10 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
             before, after = digests(target), digests(new)
             done.unchanged = bool(before) and after == before
             if after != before or not target.exists():
-                kept = [*after, *after.values()]  # a file may only have another name now
-                done.removed = [
-                    name
-                    for name, content in sorted(before.items())
-                    if name not in kept and content not in kept
-                ]
+                kept = list(after.values())  # a file may only have another name now
+                done.removed = sorted(
+                    name for name in before.keys() - after.keys() if before[name] not in kept
+                )
                 done.replaced = bool(before)
                 if target.exists():
                     target.rename(old)

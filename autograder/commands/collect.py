@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from autograder.codes import FindingCode
 from autograder.collect import groups_and_times
 from autograder.collect.collect import Collected, Wanted, collect
 from autograder.collect.platforms import PLATFORMS
@@ -18,7 +17,7 @@ from autograder.settings import rubric
 from autograder.settings.claims import who_is
 from autograder.settings.class_file import class_file_of, read_class_file, zone
 from autograder.settings.roster import Person, read_roster
-from autograder.submissions.manifest import doubts_in, is_doubtful
+from autograder.submissions.manifest import is_doubtful
 from autograder.wording import counted
 
 
@@ -116,18 +115,10 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     students = {student for row in done.new for student in row.owners}
     submissions = counted(len(done.new), "submission")
     lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
-    other_lesson = [
-        row.folder
-        for row in done.new
-        if any(doubt.code == FindingCode.LESSON_OVERRIDDEN for doubt in doubts_in(row))
-    ]
     lines += listed_lines(
-        ("Kept, because the class already has a later attempt", done.kept),
-        ("Kept these folders, because the download has no files for them", done.kept_by_hand),
+        ("Kept these folders, because the download has no files for them", done.kept),
         ("Removed, because the submission that counts has no such files", done.removed),
-        ("Replaced by an earlier attempt (--latest keeps the later one)", done.older),
         ("Edits that no longer apply, because the files were replaced", done.ended),
-        ("Files from a lesson other than --lesson", other_lesson),
         ("Times in --times without a submission", sorted(done.unused_times)),
     )
     everybody = {student for row in done.rows.values() for student in row.owners}

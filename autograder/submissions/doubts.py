@@ -52,25 +52,13 @@ TABLE: dict[FindingCode, Entry] = {
     C.MARKED_LATE: Entry(
         "a time of submission",
         "instructor: if late days cost points, write the time of submission into manifest.csv"),
-    C.TIMES_DIFFER: Entry(
-        "one timestamp.txt", "instructor: if another time is correct, enter it in manifest.csv"),
     C.TIME_UNREAD: Entry(
         "a time like 2026-03-01T23:59+01:00", "instructor: write the time into manifest.csv"),
     C.LATEST_COUNTS: Entry("one submission per lesson"),
-    C.EARLIER_COUNTS: Entry(
-        "readable outputs and answers",
-        "submit the last one again; instructor: if you put its files into the folder yourself, "
-        "correct `submitted` and `late` in manifest.csv"),
-    C.SAME_TIME: Entry(
-        "submissions with different times",
-        "tell your instructor which one counts, or submit only that one"),
     # Which lesson it belongs to.
     C.SEVERAL_FOLDERS: Entry(
         "one folder per lesson",
         "keep only what should count; instructor: `collect --latest` takes the last submission"),
-    C.FOLDER_OF_OTHER_LESSON: Entry(
-        "outputs of the lesson that the folder is named after",
-        "rename the folder, or submit the outputs of that lesson"),
     C.LESSON_OVERRIDDEN: Entry(
         "files of the lesson in `--lesson`",
         "instructor: to count the files for their own lesson, write that lesson into manifest.csv; "

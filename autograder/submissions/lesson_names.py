@@ -4,16 +4,12 @@ import re
 from collections.abc import Collection
 
 LESSON = re.compile(r"(?:lesson[-_ ]?)?(\d\d)(?:[-_. ].*)?\Z", re.IGNORECASE)
-# Words for lessons, and words for tasks, which may be numbered differently.
-LESSONS = "lesson|lektion|leçon|lecon|lección|leccion|lezione|les|lição|aula|kapitel|chapter|unit"
-TASKS = (
-    "hw|homework|assignment|assign|exercises?|ex|lab|week|woche|übung|ubung|blatt|aufgabe|task|ps"
+# Words for lessons and tasks, which may be numbered differently, in English and German.
+WORDS = (
+    "lesson|lektion|chapter|kapitel|unit|hw|homework|assignment|assign|exercises?|ex|lab|week|woche"
+    "|übung|ubung|blatt|aufgabe|task|ps"
 )
-HINT = re.compile(
-    rf"(?:(?P<lesson>{LESSONS})|(?P<task>{TASKS}))?[-_. ]{{0,3}}0*(?P<number>\d{{1,2}})"
-    r"(?:[-_. (].*)?\Z",
-    re.IGNORECASE,
-)
+HINT = re.compile(rf"(?:{WORDS})?[-_. ]{{0,3}}0*(\d{{1,2}})(?:[-_. (].*)?\Z", re.IGNORECASE)
 
 
 def lesson_of(name: str) -> str | None:
@@ -46,13 +42,4 @@ def lesson_among(name: str, lessons: Collection[str]) -> str | None:
 def hinted_lesson(name: str) -> str | None:
     """Return `02` for names such as `Lesson 2`, `hw02` or `2`, which may mean something else."""
     match = HINT.match(name)
-    return match["number"].zfill(2) if match else None
-
-
-def claims_lesson(name: str) -> bool:
-    """Return whether a name such as `Lektion 9` names a lesson.
-
-    `hw09` and `9` may be numbers of the course's own.
-    """
-    match = HINT.match(name)
-    return bool(match and match["lesson"])
+    return match[1].zfill(2) if match else None

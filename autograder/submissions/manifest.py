@@ -11,7 +11,7 @@ team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
@@ -26,8 +26,6 @@ from autograder.writing import write_if_new
 
 NAME, COPY = "manifest.csv", ".collected.csv"
 COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts")
-# These show which of two attempts is later. Only the hidden copy has them.
-ATTEMPT = ("upload", "changed")
 ABOUT_SUBMISSION = ("lesson", "submitted", "late")  # edits end when a submission is replaced
 AND = "; "  # between students
 LONGEST_CELL = 10_000
@@ -45,8 +43,6 @@ class Row:
     late: str = ""
     origin: str = ""  # the platform
     doubts: str = ""
-    upload: str = ""  # the platform's highest upload number
-    changed: str = ""  # when the files were last changed, in seconds since 1970
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -64,9 +60,8 @@ def read(path: Path) -> Rows | None:
     if not path.is_file():
         return None
     rows: Rows = {}
-    others = (*COLUMNS[2:], *ATTEMPT)
-    for where, cells in read_csv(path, COLUMNS[:2], others, empty=COLUMNS[1:2]):
-        row = Row(*(unquoted(cells.get(name, "")) for name in (*COLUMNS, *ATTEMPT)))
+    for where, cells in read_csv(path, COLUMNS[:2], COLUMNS[2:], empty=COLUMNS[1:2]):
+        row = Row(*(unquoted(cells.get(name, "")) for name in COLUMNS))
         check(row, where)
         if row.folder in rows:
             raise SettingsError(f"{where}: {shortened(row.folder)} has two rows: remove one")
@@ -101,13 +96,12 @@ def is_doubtful(row: Row) -> bool:
     return any(doubt.code.severity != Severity.INFORMATION for doubt in doubts_in(row))
 
 
-def written(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
-    """Return the rows as CSV. `columns` are the first columns to write, in order."""
+def written(rows: Iterable[Row]) -> str:
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(columns)
+    lines.writerow(COLUMNS)
     for row in sorted(rows, key=lambda row: row.folder):
-        lines.writerow(map(quoted, astuple(row)[: len(columns)]))
+        lines.writerow(map(quoted, astuple(row)))
     return text.getvalue()
 
 
@@ -133,7 +127,7 @@ def update(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows
     edited = read(home / NAME)
     rows, ended = merged(before, before if edited is None else edited, collected, replaced)
     write_if_new(home / NAME, written(rows.values()))
-    write_if_new(home / COPY, written(collected.values(), (*COLUMNS, *ATTEMPT)))
+    write_if_new(home / COPY, written(collected.values()))
     return rows, ended
 
 
@@ -148,8 +142,7 @@ def merged(
     for folder, new in sorted(collected.items()):
         old = before.get(folder, Row(folder))  # empty if the instructor wrote the row by hand
         mine = edited.get(folder, old)
-        cells = {name: getattr(mine, name) for name in asdict(mine) if name not in ATTEMPT}
-        edits = {name: cell for name, cell in cells.items() if cell != getattr(old, name)}
+        edits = {name: cell for name, cell in asdict(mine).items() if cell != getattr(old, name)}
         if folder in replaced and folder in before:
             about = [name for name in ABOUT_SUBMISSION if name in edits]
             ended += [f"{folder} ({name} {edits.pop(name) or 'empty'})" for name in about]

@@ -8,7 +8,6 @@ import pytest
 
 from autograder.codes import FindingCode
 from tests.autograder.submissions.downloads import (
-    BAD,
     FIRST,
     GOOD,
     ROSTER,
@@ -75,17 +74,6 @@ def test_folders_copied_by_hand_count_by_when_their_files_changed(tmp_path, grad
     assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
 
 
-def test_an_attempt_as_old_as_another_may_be_too_old(tmp_path, grade):
-    """Each folder is less than two seconds older than the one before. The third one is too old."""
-    files = below("ada/01_a", SECOND) | below("ada/01_b", SECOND) | below("ada/01_c", FIRST)
-    place = write(tmp_path, "class", files)
-    now = time.time()
-    for number, folder in enumerate(("01_a", "01_b", "01_c")):
-        for path in (place / "ada" / folder).iterdir():
-            os.utime(path, (now - 1.5 * number,) * 2)
-    assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
-
-
 @pytest.mark.parametrize(("platform", "make"), [("canvas", canvas), ("moodle", moodle)])
 def test_the_files_of_one_hand_in_stay_together(tmp_path, grade, platform, make):
     (tmp_path / "roster.csv").write_text(ROSTER)
@@ -96,34 +84,6 @@ def test_the_files_of_one_hand_in_stay_together(tmp_path, grade, platform, make)
     files = {"ada/work.zip": packed({"a_1.out": GOOD}), "ada/answers.txt": SECOND["answers.txt"]}
     place = write(tmp_path, "class", files)
     assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
-
-
-# --- at the same time -------------------------------------------------------------------------
-
-ANSWERS = {"answers.txt": SECOND["answers.txt"]}
-OTHER = {"job_1.out": BAD, **ANSWERS}
-# Two zips whose files are equally old. The second one counts.
-EQUAL = {
-    "by the name": (OTHER, SECOND, True),
-    "copies": (SECOND, SECOND, False),
-}
-
-
-@pytest.mark.parametrize(("first", "second", "is_doubt"), EQUAL.values(), ids=list(EQUAL))
-def test_of_equal_times_a_name_decides_last_and_not_in_silence(
-    tmp_path, grade, first, second, is_doubt
-):
-    files = {"ada/a.zip": copied(first, 1), "ada/b.zip": copied(second, 1)}
-    place = write(tmp_path, "class", files)
-    (line,) = grade(place, "--profile", "smoke", "--latest").table
-    assert line[2] == "8.2/10"
-    record = json.loads((tmp_path / "grades/records/ada.json").read_text())
-    findings = {one["code"]: one for one in record["grades"][0]["findings"]}
-    assert "left out: a.zip" in findings[FindingCode.LATEST_COUNTS]["found"]
-    assert (FindingCode.SAME_TIME in findings) == is_doubt
-    if is_doubt:
-        assert "b.zip was taken" in findings[FindingCode.SAME_TIME]["found"]
-        assert findings[FindingCode.SAME_TIME]["look"]
 
 
 def test_what_the_platform_took_at_one_time_is_told_apart_by_its_files(tmp_path, grade):
@@ -182,8 +142,6 @@ def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloa
     assert ada("--latest") == found  # also where it was unpacked anew
     both = ada()
     assert both["handed_in"] == LATE  # it was complete only then
-    (told,) = [one for one in both["findings"] if one["code"] == FindingCode.TIMES_DIFFER]
-    assert f"; {EARLY} in {early}/" in told["found"]
     assert "Some answers differ between two places" in str(both["findings"])
     assert "round1" not in (tmp_path / "grades/students/ada.html").read_text()
 
