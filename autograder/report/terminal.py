@@ -1,9 +1,13 @@
-"""Show the grades on the terminal as a table, or as plain text with the same columns elsewhere."""
+"""Show the grades on the terminal: columns, which scripts can split at two spaces."""
 
+import shutil
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+
+import click
 
 from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.report.signs import PAGES, SIGNS, Titles, check_line, notice, points
@@ -13,7 +17,7 @@ from autograder.wording import counted
 
 COLUMNS = ("student", "lesson", "points", "state", "evidence", "what to look at")
 MOST_SHOWN = 100  # rows on a terminal; if there are more, only those that a person should look at
-WIDEST = 32  # characters of a name in plain text, so that one long name does not move all columns
+WIDEST = 32  # characters of a name, so that one long name does not move all columns
 
 
 def cells(row: Grade) -> tuple[str, ...]:
@@ -48,12 +52,16 @@ def show(
     """Print one line per grade; for a single student, also each check.
 
     The rows are followed by the count, messages about files that were filled in, and the path of
-    the page.
+    the page. If there are many rows, a terminal shows only those that need a look.
     """
-    visible = _show_rows(rows)
+    terminal, visible = sys.stdout.isatty(), rows
+    if terminal and len(rows) > MOST_SHOWN:
+        visible = [row for row in rows if row.look][:MOST_SHOWN]
+    if visible:
+        show_rows(visible, shutil.get_terminal_size().columns if terminal else sys.maxsize)
     is_one_student = len({row.student for row in rows}) == 1
     if is_one_student:
-        _show_checks(rows, titles)
+        show_checks(rows, titles)
     if len(visible) < len(rows):
         print(f"Shown: {len(visible)} of {len(rows)}. The others are in the reports.")
     lines = [summary(rows), size_notice(rows, profile), *said]
@@ -64,32 +72,19 @@ def show(
     print("\n".join(filter(None, lines)), file=sys.stderr)
 
 
-def _show_rows(rows: Sequence[Grade]) -> Sequence[Grade]:
-    """Print the rows and return them.
-
-    If there are many rows, a terminal shows only those that need a look.
-    """
-    terminal = sys.stdout.isatty()
-    if terminal and len(rows) > MOST_SHOWN:
-        rows = [row for row in rows if row.look][:MOST_SHOWN]
-    if rows:
-        print_rows = _show_table if terminal else _show_plain
-        print_rows(rows)
-    return rows
-
-
-def _show_plain(rows: Sequence[Grade]) -> None:
-    """Print columns at least two spaces apart, so that scripts can split them."""
+def show_rows(rows: Sequence[Grade], width: int) -> None:
+    """Print columns at least two spaces apart; the last one continues below itself."""
     lines = [COLUMNS, *map(cells, rows)]
-    widths = [
-        min(WIDEST, max(len(line[column]) for line in lines)) for column in range(len(COLUMNS))
-    ]
-    for line in lines:
-        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        print("  ".join(padded).rstrip())
+    widths = [min(WIDEST, max(map(len, column))) for column in zip(*lines, strict=True)][:-1]
+    indent = sum(widths) + 2 * len(widths)
+    for line, colour in zip(lines, [None, *map(colour_of, rows)], strict=True):
+        padded = "  ".join(cell.ljust(most) for cell, most in zip(line, widths, strict=False))
+        last = textwrap.wrap(line[-1], max(width - indent, 20)) or [""]
+        text = f"{padded}  " + ("\n" + " " * indent).join(last)
+        click.secho(text.rstrip(), fg=colour)
 
 
-def _show_checks(rows: Sequence[Grade], titles: Titles) -> None:
+def show_checks(rows: Sequence[Grade], titles: Titles) -> None:
     for row in rows:
         if row.checks:
             print(f"\n{row.lesson} {row.title}")
@@ -101,25 +96,7 @@ def _show_checks(rows: Sequence[Grade], titles: Titles) -> None:
     print()
 
 
-def _show_table(rows: Sequence[Grade]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
-    for title in COLUMNS:
-        table.add_column(title, no_wrap=title not in ("student", COLUMNS[-1]))
-    for row in rows:
-        student, lesson, score, *others = cells(row)
-        worth = Text(score, style=_colour(row))
-        table.add_row(Text(student), Text(lesson), worth, *map(Text, others))
-    Console().print(table)
-
-
-def _colour(row: Grade) -> str:
+def colour_of(row: Grade) -> str | None:
     if row.level == EvidenceLevel.CONTRADICTED:
         return "red"
-    if row.look:
-        return "yellow"
-    return "green" if row.score is not None and row.score >= row.max_score else ""
+    return "yellow" if row.look else None

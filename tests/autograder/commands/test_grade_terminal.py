@@ -30,7 +30,7 @@ def test_the_table_fits_a_terminal_of_80_columns(tmp_path, grade):
     command = [sys.executable, "-m", "autograder", "grade", str(tmp_path / "class")]
     command += ["--profile", "full"]
     shown = on_terminal(command, columns=80)
-    assert [word for word in COLUMNS if word not in shown[1]] == []
+    assert [word for word in COLUMNS if word not in shown[0]] == []
     assert all(len(line) <= 80 for line in shown)
     rows_shown = [line for line in shown if line.split()[:1] in (["ada"], ["ben"])]
     assert [line.split()[1:5] for line in rows_shown] == [
