@@ -1,7 +1,7 @@
 """Draw inline SVG without scripts, fonts or files. Colours come from the page's style."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from markupsafe import Markup, escape
 
@@ -11,6 +11,7 @@ from autograder.wording import shown
 WIDTH, HEIGHT = 340, 200
 LEFT, RIGHT, TOP, FLOOR = 44, WIDTH - 12, 26, HEIGHT - 34
 Height = Callable[[float], float]  # of a value, in the picture
+Slot = Sequence[tuple[str, float, float]]  # bars, with their share of the slot's width
 
 
 def _frame(title: str, body: Sequence[str]) -> Markup:
@@ -36,16 +37,6 @@ def _nice(largest: float) -> list[float]:
     return [i * step for i in range(math.ceil(largest / step - 1e-9) + 1)]
 
 
-def _linear_axis(largest: float, unit: str) -> tuple[Height, list[str]]:
-    """Return a function that converts a value to its height in the picture, and the axis."""
-    ticks = _nice(largest)
-
-    def height(value: float) -> float:
-        return FLOOR - (FLOOR - TOP) * min(value, ticks[-1]) / ticks[-1]
-
-    return height, _vertical_axis(ticks, height, unit)
-
-
 def _vertical_axis(ticks: Sequence[float], height: Height, unit: str) -> list[str]:
     lines = []
     for tick in ticks:
@@ -58,17 +49,35 @@ def _rule(y: float, kind: str) -> str:
     return f'<line class="{kind}" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
 
 
-def _bar(x: float, y: float, width: float, kind: str = "bar") -> str:
-    """Return a bar from the floor to a height, with its middle at x."""
-    return (
-        f'<rect class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" '
-        f'height="{FLOOR - y:.1f}"/>'
-    )
-
-
 def _below(text: str) -> str:
     """Return the label below the horizontal axis."""
     return _text((LEFT + RIGHT) / 2, HEIGHT - 4, text, kind="unit")
+
+
+def _bars(
+    title: str, slots: Sequence[Slot], largest: float, rules: Mapping[str, float], *labels: str
+) -> Markup:
+    """Draw the bars of each slot from the floor, and horizontal lines. The slots are numbered."""
+    ticks = _nice(largest)
+
+    def height(value: float) -> float:
+        return FLOOR - (FLOOR - TOP) * min(value, ticks[-1]) / ticks[-1]
+
+    unit, below = labels
+    body = _vertical_axis(ticks, height, unit)
+    slot = (RIGHT - LEFT) / max(len(slots), 1)
+    for index, bars in enumerate(slots):
+        x = LEFT + slot * (index + 0.5)
+        for kind, value, share in bars:
+            y, width = height(value), min(share * slot, 60 * share)
+            body.append(
+                f'<rect class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" '
+                f'height="{FLOOR - y:.1f}"/>'
+            )
+        if index % math.ceil(len(slots) / 12) == 0:
+            body.append(_text(x, FLOOR + 15, index + 1))
+    body += [_rule(height(value), kind) for kind, value in rules.items()]
+    return _frame(title, [*body, _below(below)])
 
 
 def epoch_bars(run: RunSummary) -> Markup:
@@ -77,19 +86,10 @@ def epoch_bars(run: RunSummary) -> Markup:
     The first bar is hatched, because it includes the start-up.
     """
     seconds = [s if s is not None and 0 < s < 1e9 else 0.0 for s in run.epoch_seconds[:60]]
-    height, body = _linear_axis(max(seconds, default=0.0), "s per epoch")
-    slot = (RIGHT - LEFT) / max(len(seconds), 1)
-    every = math.ceil(len(seconds) / 12)
-    for index, value in enumerate(seconds):
-        x = LEFT + slot * (index + 0.5)
-        kind = "bar first" if index == 0 else "bar"
-        body.append(_bar(x, height(value), min(0.7 * slot, 48), kind))
-        if index % every == 0:
-            body.append(_text(x, FLOOR + 15, index + 1))
-    if run.epoch_s:
-        body.append(_rule(height(run.epoch_s.value), "mark"))
-    body.append(_below("epoch"))
-    return _frame(f"Seconds of each epoch of {run.name}; the first is hatched", body)
+    slots = [[("bar" if index else "bar first", s, 0.7)] for index, s in enumerate(seconds)]
+    median = {"mark": run.epoch_s.value} if run.epoch_s else {}
+    title = f"Seconds of each epoch of {run.name}; the first is hatched"
+    return _bars(title, slots, max(seconds, default=0.0), median, "s per epoch", "epoch")
 
 
 def rounds_bars(rounds: Rounds, workers: int) -> Markup:
@@ -97,22 +97,15 @@ def rounds_bars(rounds: Rounds, workers: int) -> Markup:
 
     The unit is one rank alone. The line is the median; the dashed line is one unit per rank.
     """
-    bars = [
-        (workers * alone / silent, workers * alone / together)
+    slots = [
+        [("bar first", workers * alone / silent, 0.8), ("bar", workers * alone / together, 0.44)]
         for alone, silent, together in rounds.seconds
     ]
-    most = min(max([float(workers), *(value for both in bars for value in both)]), 2.0 * workers)
-    height, body = _linear_axis(most, "times one rank")
-    slot = (RIGHT - LEFT) / max(len(bars), 1)
-    for index, both in enumerate(bars):
-        x = LEFT + slot * (index + 0.5)
-        for value, kind, wide in zip(both, ("bar first", "bar"), (0.8, 0.44), strict=True):
-            body.append(_bar(x, height(value), min(wide * slot, 48 * wide), kind))
-        if index % math.ceil(len(bars) / 12) == 0:
-            body.append(_text(x, FLOOR + 15, index + 1))
-    body += [_rule(height(rounds.speedup.value), "mark"), _rule(height(float(workers)), "ideal")]
-    body.append(_below("round"))
-    return _frame("Speedup in each round, with the machine's ceiling (hatched)", body)
+    values = [value for bars in slots for _, value, _ in bars]
+    largest = min(max([float(workers), *values]), 2.0 * workers)
+    title = "Speedup in each round, with the machine's ceiling (hatched)"
+    rules = {"mark": rounds.speedup.value, "ideal": float(workers)}
+    return _bars(title, slots, largest, rules, "times one rank", "round")
 
 
 def speedup_curve(
@@ -137,13 +130,9 @@ def speedup_curve(
 
     ticks = [2.0**i for i in range(first, last + 1)]
     body = _vertical_axis(ticks[:: math.ceil(len(ticks) / 7)], y_of, "speedup")
-    ends = (x_of(1), y_of(1), x_of(most), y_of(most))
-    body.append(
-        '<line class="ideal" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>'.format(*ends)
-    )
-    if reference:
-        line = " ".join(f"{x_of(w):.1f},{y_of(v):.1f}" for w, v in sorted(reference))
-        body.append(f'<polyline class="reference" points="{line}"/>')
+    for kind, line in (("ideal", [(1, 1.0), (most, most)]), ("reference", sorted(reference))):
+        places = " ".join(f"{x_of(w):.1f},{y_of(v):.1f}" for w, v in line)
+        body += [f'<polyline class="{kind}" points="{places}"/>'] if line else []
     sizes = [2**i for i in range(int(math.log2(most)) + 1)]
     for size in sizes[:: math.ceil(len(sizes) / 8)]:
         body.append(_text(x_of(size), FLOOR + 15, size))

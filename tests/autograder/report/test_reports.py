@@ -152,7 +152,8 @@ def test_files_of_another_kind_are_refused(handed_in, grade, option, text, words
 def test_gradescope_results(handed_in, collect_and_grade, tmp_path):
     folder = handed_in / "autograder" / "submission"
     hand_in(folder)
-    (folder.parent / "submission_metadata.json").write_text('{"users": [{"email": "a@b.c"}]}')
+    metadata = {"users": [{"email": "a@b.c"}], "created_at": "2026-03-02T10:00:00-08:00"}
+    (folder.parent / "submission_metadata.json").write_text(json.dumps(metadata))
     results = tmp_path / "results.json"
     words = (folder, "--gradescope", results, "--lesson", "02")
     result = collect_and_grade(*words, platform="gradescope")
