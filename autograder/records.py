@@ -87,8 +87,6 @@ class Rank:
     files_written: int | None = None
     steps: int | None = None  # number of steps in its last epoch
     loss: float | None = None  # loss on its own samples in its last epoch
-    program: str | None = None  # hash of the program on this rank
-    ended: bool = False
     where: Where | None = None
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.submissions.kinds import JOB_FILES
 from autograder.submissions.regular_files import start_of
 from autograder.text_hash import text_hash
 
@@ -24,10 +23,6 @@ class HandedIn:
     def is_called(self, name: str) -> bool:
         """Return whether the program has this name, ignoring the folder it was packed in."""
         return f"/{self.name}".endswith(f"/{name}")
-
-    @property
-    def is_job_file(self) -> bool:
-        return self.name.lower().endswith(JOB_FILES)
 
 
 def read_programs(files: Mapping[Path, str]) -> list[HandedIn]:

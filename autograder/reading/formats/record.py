@@ -179,7 +179,7 @@ def take_line(launch: Launch, line: Line) -> None:
         case "rank_end":
             start = launch.ranks.get(line.rank, {})
             first = {name: start[name] for name in ("where", "samples") if name in start}
-            end = {"where": line.where, "ended": True, **typed(Rank, line.value)}
+            end = {"where": line.where, **typed(Rank, line.value)}
             launch.ranks[line.rank] = start | end | first
         case "epoch_start" if line.epoch is not None:
             launch.epochs.setdefault(line.epoch, {}).setdefault("began_ms", line.written_ms)

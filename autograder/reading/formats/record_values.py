@@ -117,7 +117,7 @@ READ_AS: dict[Any, ReadAs] = {
     tuple[Slice, ...] | None: (list_of(slice_of, 1, MOST_PARTS), "a list of slices"),
 }
 # Other modules read these. Any other fact must have a type in READ_AS, or the import fails.
-READ_ELSEWHERE = ("dataset", "others", "rank", "ended", "where")
+READ_ELSEWHERE = ("dataset", "others", "rank", "where")
 FACTS: dict[type, dict[str, ReadAs]] = {
     kind: {
         fact.name: READ_AS[fact.type] for fact in fields(kind) if fact.name not in READ_ELSEWHERE
@@ -129,9 +129,7 @@ FACTS[Header] |= {
     "arguments": (list_of(argument, 0, MOST_WORDS), "a list of texts"),
 }
 FACTS[Rank] |= {
-    name: (a_hash if name == "program" else only_text, TEXT)
-    for name, (_, expected) in FACTS[Rank].items()
-    if expected == TEXT
+    name: (only_text, TEXT) for name, (_, expected) in FACTS[Rank].items() if expected == TEXT
 }
 
 
