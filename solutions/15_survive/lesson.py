@@ -134,8 +134,8 @@ check.check_15_3(atomic)
 # saves, and ends with exit code 75, which Unix calls a temporary failure.
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
-# Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks check with each other after
-# each step. That costs an allreduce, and a GPU waits for it. With short steps, check every hundredth step.
+# Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks ask each other, here after
+# every second step. That costs an allreduce, and a GPU waits for it. With short steps, choose `--ask 100`.
 #
 # **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
 # ranks. The list `warnings` contains the signals that this process has received.

@@ -70,6 +70,7 @@ def command_line():
     )
     parser.add_argument("--folder", help="checkpoints; default: checkpoints/ and the job's number")
     parser.add_argument("--every", type=int, default=5, help="steps between two checkpoints")
+    parser.add_argument("--ask", type=int, default=2, help="steps until ranks ask who was warned")
     parser.add_argument("--background", action="store_true", help="write while training goes on")
     parser.add_argument("--kill-at", type=int, nargs="+", default=[], help="steps that are fatal")
     parser.add_argument("--warn-at", type=int, nargs="+", default=[], help="USR1, to rank 0 only")
@@ -146,7 +147,7 @@ def train(args, text, rank, size, local_rank, device):
                 loss = step.train_step(training, loss_of_piece, len(batch), args.most)
                 number, loss_sum = number + 1, loss_sum + loss
                 book.done(number, loss)
-                warned = signals.anyone_warned(device)
+                warned = number % args.ask == 0 and signals.anyone_warned(device)
                 if warned or number % args.every == 0 or number == steps:
                     with book.saving(number):
                         if rank == 0:
