@@ -95,25 +95,6 @@ def test_a_measure_has_the_unit_of_its_row(name):
     assert isinstance(found, str) == words
 
 
-# The header's scheduler, the job's number (possibly from the file's name), and the expected word.
-STARTED = [
-    ("slurm", "1234", "yes"),
-    ("laptop", "1234", "yes"),
-    (None, "1234", "yes"),
-    ("slurm", None, "no"),
-    ("laptop", None, "no"),
-    ("none", None, "no"),
-    ("none", "1234", "no"),
-]
-
-
-@pytest.mark.parametrize(("scheduler", "job", "word"), STARTED)
-def test_a_run_without_a_job_names_none(scheduler, job, word):
-    header = {"scheduler": scheduler} if scheduler else {}
-    run = replace(NOTHING, header=make_header(header), job_id=job)
-    assert METRICS["job_known"].function(run) == word
-
-
 NOTHING = Run(files=(), format="unknown", outcome="completed")
 ALWAYS = {"epochs": 0, "error_file_separate": "no", "job_known": "no"}
 
@@ -130,31 +111,21 @@ def test_a_run_with_nothing_in_it_is_not_measured(name):
         assert missing.value.reason
 
 
+def of(kind: type, **facts: st.SearchStrategy) -> st.SearchStrategy:
+    """Return a strategy for objects that may lack each of these facts."""
+    return st.builds(kind, st.integers(0, 3), **{k: st.none() | each for k, each in facts.items()})
+
+
 numbers = st.builds(Number, st.floats(), st.floats(0, 1))
+small, words = st.integers(-1, 9), st.sampled_from(("s", "t"))
+slices = st.tuples(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(1, 9)))
+labels = st.lists(st.integers(0, 3), max_size=3).map(tuple)
+printed = ("seconds", "train_loss", "train_accuracy", "val_accuracy")
+counted = dict.fromkeys(("files_written", "samples", "steps"), st.integers(0, 9))
+named = dict.fromkeys(("host", "start_hash", "built_hash"), words)
+epochs = of(Epoch, **dict.fromkeys(printed, numbers), steps=small, unique_samples=small)
+ranks = of(Rank, **counted, **named, slices=slices, labels=labels, loss=st.floats())
 facts = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3))
-epochs = st.builds(
-    Epoch,
-    st.integers(1, 3),
-    seconds=st.none() | numbers,
-    steps=st.none() | st.integers(-1, 3),
-    unique_samples=st.none() | st.integers(-1, 9),
-    train_loss=st.none() | numbers,
-    train_accuracy=st.none() | numbers,
-    val_accuracy=st.none() | numbers,
-)
-ranks = st.builds(
-    Rank,
-    st.integers(0, 2),
-    host=st.none() | st.just("n1"),
-    slices=st.none() | st.tuples(st.tuples(*[st.integers(0, 9)] * 2, st.integers(1, 9))),
-    files_written=st.none() | st.integers(0, 2),
-    samples=st.none() | st.integers(0, 9),
-    labels=st.none() | st.lists(st.integers(0, 3), max_size=3).map(tuple),
-    start_hash=st.none() | st.just("s"),
-    built_hash=st.none() | st.sampled_from(("s", "t")),
-    steps=st.none() | st.integers(0, 3),
-    loss=st.none() | st.floats(),
-)
 HEADER = ("world_size", "replicas", "lr", "global_batch", "local_batch", "hosts", "model", "device")
 runs = st.builds(
     make_run,
@@ -183,6 +154,16 @@ def test_whatever_runs_say_a_metric_is_a_measure_a_word_or_not_measured(some):
             assert found is None or isinstance(found, Measure | str)
 
 
+# The header's scheduler, the job's number (possibly from the file's name), and the expected word.
+STARTED = [("slurm", "1", "yes"), (None, "1", "yes"), ("slurm", None, "no"), ("none", "1", "no")]
+
+
+@pytest.mark.parametrize(("scheduler", "job", "word"), STARTED)
+def test_a_run_without_a_job_names_none(scheduler, job, word):
+    run = replace(NOTHING, header=make_header({"scheduler": scheduler}), job_id=job)
+    assert METRICS["job_known"].function(run) == word
+
+
 def ranks_that_say(*says: dict, **end) -> Run:
     """Return a run of ranks with these facts; by default, each has 100 samples in batches of 32."""
     own = tuple(
@@ -203,6 +184,8 @@ BESIDE_EACH_OTHER = [  # metric, each rank's facts, the end's facts, the value
     ("labels_apart", [{"labels": (10, 10)}, {"labels": (20, 20)}], {}, 0),
     ("labels_apart", [{"labels": (10, 0)}, {"labels": (10, 20)}], {}, 0.5),
     ("files_found", [{}], {"files_found": 2}, 2),
+    ("files_written", [{"files_written": 1}] * 2, {"files_written": 1}, 2),
+    ("files_written", [{"files_written": 1}, {}], {"files_written": 1}, 1),
     ("checkpoint_kept", [{}, {"param_hash": "q"}], {"checkpoint_hash": "p"}, "yes"),
     ("checkpoint_kept", [{}], {"checkpoint_hash": None}, "no"),
 ]

@@ -30,15 +30,6 @@ def test_published_serial_fractions(law, small, large):
     assert law(speedups(LARGE)).value == pytest.approx(large, rel=0.004)
 
 
-@pytest.mark.parametrize(
-    ("law", "small", "large"),
-    [(scaling_laws.AMDAHL, 59, 187), (scaling_laws.GUSTAFSON, 715, 919)],
-)
-def test_the_law_outweighs_the_data_at_1024(law, small, large):
-    assert round(scaling_laws.predicted(law, speedups(SMALL), 1024).value) == small
-    assert round(scaling_laws.predicted(law, speedups(LARGE), 1024).value) == large
-
-
 @pytest.mark.parametrize(("table", "low", "high"), [(SMALL, 59, 715), (LARGE, 187, 919)])
 def test_the_range_at_1024(table, low, high):
     assert round(scaling_laws.lowest(speedups(table), 1024).value) == low

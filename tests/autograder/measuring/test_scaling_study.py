@@ -2,16 +2,12 @@
 
 import pytest
 
-from autograder.errors import SettingsError
-from autograder.judging import judge
-from autograder.judging.hand_in import HandIn
+from autograder.measuring import study_table
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_bytes
-from autograder.records import Where
-from autograder.settings import rubric
-from autograder.submissions.answers import WrittenAnswer
 from tests.autograder.make_record import make_record
+from tests.autograder.make_study import lines_of, study
 
 TIMES = {1: 8.0, 2: 4.4, 4: 2.5}
 
@@ -39,7 +35,11 @@ def runs(times=TIMES, repeats=3, **facts):
 
 
 def value(name, runs, **at):
-    return METRICS[name].function(runs, at).value
+    return measured(name, runs, **at).value
+
+
+def measured(name, runs, **at):
+    return METRICS[name].function(runs, at)
 
 
 SPEEDUP = {size: 8.0 / seconds for size, seconds in TIMES.items()}
@@ -59,19 +59,8 @@ def test_values(metric, at, right):
     assert value(metric, runs(), **at) == pytest.approx(right)
 
 
-def test_time_to_accuracy():
-    epochs = "".join(
-        f"Epoch {n}/4\n9/9 - 2s - loss: 0.5 - accuracy: 0.9 - val_loss: 0.4 - val_accuracy: {v}\n"
-        for n, v in enumerate((0.8, 0.91, 0.93, 0.92), start=1)
-    )
-    (run,) = read_bytes({"job.out": epochs.encode()})
-    assert METRICS["time_to_accuracy"].function(run, {"accuracy": 0.9}).value == 4
-    with pytest.raises(NotMeasured):
-        METRICS["time_to_accuracy"].function(run, {"accuracy": 0.95})
-
-
 def test_the_range_is_that_of_the_repeats():
-    found = METRICS["study_efficiency"].function(runs(), {"size": 2})
+    found = measured("study_efficiency", runs(), size=2)
     assert found.low == pytest.approx(SPEEDUP[2] / 1.02 / 2)
     assert found.high == pytest.approx(SPEEDUP[2] * 1.02 / 2)
 
@@ -86,7 +75,7 @@ def test_the_range_is_that_of_the_repeats():
 )
 def test_other_work_is_no_further_size(other, words):
     mixed = [*runs({1: 8.0, 2: 4.4}), *runs({4: 2.5}, **other)]
-    counted = METRICS["study_sizes"].function(mixed, {})
+    counted = measured("study_sizes", mixed)
     assert counted.value == 2
     assert words in counted.basis
 
@@ -102,7 +91,7 @@ def test_other_work_is_no_further_size(other, words):
 )
 def test_what_cannot_be_fitted_says_why(given, words):
     with pytest.raises(NotMeasured, match=words):
-        METRICS["study_amdahl_f"].function(given, {})
+        value("study_amdahl_f", given)
 
 
 def test_weak_scaling_counts_the_work():
@@ -114,67 +103,83 @@ def test_weak_scaling_counts_the_work():
     assert value("study_sizes", less) == 1
 
 
-RUBRIC = """
-lesson: "12"
-title: The scaling study
-points: 10
-runs:
-  study: {where: {source: keras-horovod}}
-checks:
-  - id: study
-    title: Three sizes, three times each, the same work
-    points: 4
-    require: [{metric: study_sizes, of: study, at: {repeats: 3}, at_least: {smoke: 2, full: 3}}]
-  - id: efficiency
-    title: Efficiency on the largest size
-    points: 2
-    require:
-      - {metric: study_efficiency, of: study, at: {size: largest}, at_least: 0.8, half_from: 0.6}
-  - id: fits
-    title: The fits are those of your own records
-    points: 4
-    answers: [f, high_1024]
-answers:
-  f: {ask: f, kind: number, metric: study_amdahl_f, of: study, tolerance: 5%}
-  high_1024: {ask: S, kind: number, metric: study_speedup_high, of: study, at: {workers: 1024},
-              tolerance: 5%}
-"""
+# --- a study in one launch: sizes are compared within their round ---------------------------------
+
+# The second round was twice as slow for both sizes. Within rounds, the speedup is 1.6 to 1.8.
+ROUNDS = [(8.0, 5.0), (16.0, 9.0), (8.2, 4.9)]
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory):
-    path = tmp_path_factory.mktemp("rubric") / "12.yaml"
-    path.write_text(RUBRIC)
-    return rubric.load_rubric(path)
+def test_sizes_are_compared_within_a_round():
+    runs = study("epoch", ROUNDS)
+    gain = measured("study_efficiency", runs)
+    assert gain.value == pytest.approx(8.2 / 4.9 / 2)
+    assert (gain.low, gain.high) == pytest.approx((0.8, 8 / 9), abs=1e-5)
+    assert gain.basis == "median of 3 rounds"
+
+
+@pytest.mark.parametrize("kind", ["strong", "epoch", "weak"])
+def test_each_kind_with_its_work_has_all_sizes(kind):
+    runs = study(kind, [(8.0, 5.0, 3.0)] * 3, sizes=(1, 2, 4))
+    assert value("study_sizes", runs, repeats=3) == 3
+    assert value("study_sizes", runs, repeats=4) == 0
+    assert value("study_samples", runs, size="smallest") == 512
+    assert value("study_samples", runs) == (2048 if kind == "weak" else 512)
+    assert value("study_batch", runs) == (64 if kind == "strong" else 256)
+
+
+WRONG_WORK = {
+    "strong": lambda p: (64, 512),
+    "epoch": lambda p: (64 // p, 512),
+    "weak": lambda p: (64, 512),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_WORK)
+def test_other_work_on_more_ranks_is_another_study(kind):
+    runs = study(kind, ROUNDS, work=WRONG_WORK[kind])
+    assert value("study_sizes", runs) == 1
+
+
+def test_what_was_handed_in_twice_counts_once():
+    text = "\n".join(lines_of("epoch", ROUNDS)).encode()
+    runs = read_bytes({"a.out": text, "copy.out": text})
+    assert value("study_sizes", runs, repeats=3) == 2
+    assert value("study_sizes", runs, repeats=4) == 0
+
+
+def test_two_launches_are_one_study_of_more_rounds():
+    texts = [lines_of("epoch", ROUNDS, run=run) for run in ("5f0c2a91", "6f0c2a91")]
+    runs = read_bytes({f"{n}.out": "\n".join(t).encode() for n, t in enumerate(texts)})
+    assert value("study_sizes", runs, repeats=6) == 2
+    assert value("study_sizes", runs, repeats=7) == 0
 
 
 @pytest.mark.parametrize(
-    ("repeats", "answers", "scores"),
-    [
-        (3, {"f": "0.0925", "high_1024": "740"}, (4, 2, 4)),
-        (3, {"f": "0.0925", "high_1024": "890"}, (4, 2, 2)),
-        (2, {"f": "0.5"}, (0, 2, 0)),
-    ],
-)
-def test_a_rubric_of_a_study(asked, repeats, answers, scores):
-    given = {key: WrittenAnswer(text, Where("answers.txt", 1)) for key, text in answers.items()}
-    times = TIMES | {4: 2.55}
-    checks = judge.judge(HandIn(asked, runs(times, repeats), given, "answers.txt", "full")).checks
-    assert tuple(check.score for check in checks) == pytest.approx(scores, abs=0.1)
-    if repeats == 2:
-        assert "runs: 2 on 1, 2 on 2, 2 on 4" in checks[0].found
+    "said",
+    [{"value": 0}, {"value": "nan"}, {"ranks": 1.5}, {"local_batch": -1}, {"steps": None},
+     {"round": True}, {"samples": "many"}],
+)  # fmt: skip
+def test_a_damaged_point_is_no_measure(said):
+    with pytest.raises(NotMeasured):
+        value("study_sizes", study("epoch", ROUNDS, **said))
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ("at: {repeat: 3}", "study_sizes has no 'repeat'"),
-        ("at: {repeats: 3}, base: study", "has no base"),
-        ("at: {size: 2, accuracy: 1}", "study_sizes has no 'accuracy'"),
-    ],
-)
-def test_slips_in_a_rubric_are_named(tmp_path, wrong, words):
-    path = tmp_path / "12.yaml"
-    path.write_text(RUBRIC.replace("at: {repeats: 3}", wrong, 1))
-    with pytest.raises(SettingsError, match=words):
-        rubric.load_rubric(path)
+def test_movement_and_spread_are_those_of_the_worst_round():
+    runs = study("epoch", ROUNDS, moved=0.0, spread=0.5)
+    assert value("study_moved", runs) == 0
+    assert value("study_spread", runs) == 0.5
+    with pytest.raises(NotMeasured):
+        value("study_spread", study("epoch", ROUNDS, spread="nan"))
+
+
+def test_the_table_has_a_row_for_each_size():
+    found = dict(study_table.by_kind(study("weak", ROUNDS) + study("epoch", ROUNDS)))
+    assert list(found) == ["epoch", "weak"]
+    assert [row.ranks for row in found["epoch"]] == [1, 2]
+    assert found["epoch"][1].cells == ["2", "3", "5", "4.9", "9", "1.67", "1.60", "1.78", "0.84"]
+    assert found["weak"][1].speedup.value == pytest.approx(2 * 8.2 / 4.9)
+
+
+def test_unfinished_studies_have_no_table():
+    lines = lines_of("epoch", ROUNDS)[:-1]
+    assert dict(study_table.by_kind(read_bytes({"a.out": "\n".join(lines).encode()}))) == {}
