@@ -82,7 +82,7 @@ class FindingCode(StrEnum):
     ANSWERS_DIFFER = ("answers in two places differ", LOOK,
         "Some answers differ between two places, so they do not count")
     ANSWERED_TWICE = auto(), INFORMATION, "`{name}` is answered twice"
-    ANSWER_LINE_UNREAD = auto(), INFORMATION, "A line of the answers could not be read"
+    ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"
     ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
     # Runs.
     READ_PROBLEM = auto(), INFORMATION, "{reason}"

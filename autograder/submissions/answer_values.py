@@ -14,27 +14,29 @@ EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}\Z")  # 150.528 and 150,528
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
 SAME_WORDS = {"true": "yes", "ja": "yes", "false": "no", "nein": "no"}
 
-# Other names of each unit, and its size in the base unit.
-SECONDS = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunde", "sekunden"), 1.0),
-    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds", "millisekunden"), 1e-3),
-    **dict.fromkeys(("us", "µs", "μs", "microsecond", "microseconds"), 1e-6),
-    **dict.fromkeys(("min", "mins", "minute", "minutes", "minuten"), 60.0),
-    **dict.fromkeys(("h", "hour", "hours", "stunde", "stunden"), 3600.0),
+# The names of each unit, and its size in a base unit.
+SIZES = {
+    name: (base, size)
+    for base, size, names in (
+        ("s", 1.0, "s sec secs second seconds sekunde sekunden"),
+        ("s", 1e-3, "ms msec millisecond milliseconds millisekunden"),
+        ("s", 1e-6, "us µs μs microsecond microseconds"),
+        ("s", 60.0, "min mins minute minutes minuten"),
+        ("s", 3600.0, "h hour hours stunde stunden"),
+        ("sample", 1.0, "samples images image img"),
+        ("byte", 1.0, "b byte bytes"),
+        *(("byte", 1000.0**power, f"{prefix}b") for power, prefix in enumerate("kmgt", start=1)),
+        *(("flop", 1000.0**power, f"{p}flop {p}flops") for power, p in enumerate(("", *"kmgtp"))),
+    )
+    for name in names.split()
 }
 A_SECOND = r"(?:/ ?s|/ ?sec|/ ?second| per second| a second| pro sekunde)"
-BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0} | {
-    f"{prefix}b": 1000.0**power for power, prefix in enumerate("kmgt", start=1)
-}
-FLOPS = {f"{prefix}flop": 1000.0**power for power, prefix in enumerate(("", *"kmgtp"))}
-SAMPLES = dict.fromkeys(("samples", "images", "image", "img"), 1.0)
 PERCENT = ("%", "percent", "per cent", "prozent")
-PLAIN = ("x", "×", "times", "fold", "mal", "-")  # for numbers without a unit: `1.9x`
-# What students count in questions without a unit: `150528 numbers`.
-COUNTED = (
-    *("numbers", "values", "inputs", "pixels", "parameters", "weights", "images", "samples"),
-    *("files", "steps", "epochs", "passes", "updates", "devices", "gpus", "ranks", "classes"),
-    *("zahlen", "werte", "parameter", "gewichte", "bilder", "dateien", "schritte", "epochen"),
+# What may follow a number in a question without a unit: `1.9x`, `150528 numbers`.
+COUNTED = re.compile(
+    r"[x×-]|times|fold|mal|numbers|values|inputs|pixels|parameters?|weights|images|samples|files|steps"
+    r"|epochs|passes|updates|devices|gpus|ranks|classes|zahlen|werte|gewichte|bilder|dateien|schritte"
+    r"|epochen"
 )
 
 
@@ -52,9 +54,8 @@ def as_interval(text: str) -> tuple[float, float] | None:
 def readings(text: str, unit: str = "") -> tuple[float, ...]:
     """Return the possible values of the number in an answer, or nothing if there is no number.
 
-    Quotes and other units of the same kind are accepted. 150.528 and
-    150,528 have two readings, because the point or comma may separate thousands or decimals,
-    depending on the country.
+    Quotes and other units of the same kind are accepted. 150.528 and 150,528 have two readings,
+    because the point or comma may separate thousands or decimals, depending on the country.
     """
     text = unquoted(text.replace("\u2212", "-").replace("\u00a0", " "))
     text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands separators
@@ -93,14 +94,11 @@ def factor_of(word: str, unit: str) -> float | None:
     if not word or word == unit:
         return 1.0
     if not unit:
-        return 1.0 if word in PLAIN or word in COUNTED else None
+        return 1.0 if COUNTED.fullmatch(word) else None
     if unit.endswith("/s") and (rate := re.fullmatch(rf"(.+?){A_SECOND}", word)):
         return factor_of(rate[1].strip(), unit.removesuffix("/s"))
-    for known in (SECONDS, BYTES, FLOPS, SAMPLES):
-        for name in (word, word.rstrip("s")):
-            if name in known and unit in known:
-                return known[name] / known[unit]
-    return None
+    (base, size), (wanted, one) = (SIZES.get(name, ("", 1.0)) for name in (word, unit))
+    return size / one if base and base == wanted else None
 
 
 def as_word(text: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.finding_codes import FindingCode
 from autograder.submissions.answer_values import as_word, readings
-from autograder.submissions.answers import call_in, parse_answers
+from autograder.submissions.answers import parse_answers
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 from tests.autograder.submissions.downloads import write
 
@@ -12,56 +12,41 @@ IDS = {"keras_epoch_s", "predict_accuracy", "a1"}
 BOTH = {"keras_epoch_s": "0.91", "predict_accuracy": "no"}
 ONE = {"keras_epoch_s": "0.91"}
 
-# The content of the file, and what is read from it.
+NOTHING: dict[str, str] = {}
+# The content of the file, what is read from it, and whether a line is a finding.
 READ = {
-    "keras_epoch_s: 0.91": ONE,
-    "keras_epoch_s : '0.91'": ONE,
-    "- keras_epoch_s: 0.91": ONE,
-    "1. keras_epoch_s = 0.91": ONE,
-    "* **keras_epoch_s**: 0.91": ONE,
-    "**keras_epoch_s:** 0.91": ONE,
-    "`keras_epoch_s` = 0.91": ONE,
-    "keras_epoch_s := 0.91": ONE,
-    "keras_epoch_s -> 0.91": ONE,
-    "keras_epoch_s == 0.91": ONE,
-    "keras_epoch_s 0.91": ONE,
-    "keras_epoch_s is 0.91": ONE,
-    "keras_epoch_s,0.91": ONE,
-    "keras_epoch_s\t0.91": ONE,
-    "| keras_epoch_s | 0.91 |": ONE,
-    '{"keras_epoch_s": 0.91,\n "predict_accuracy": "no"}': BOTH,
-    "keras_epoch_s: 0.91   # of my second run\npredict_accuracy: no": BOTH,
-    'answers.note(keras_epoch_s=0.91, predict_accuracy="no")': BOTH,
-    "answers.note(\n    keras_epoch_s=0.91,\n    predict_accuracy='no',\n)": {
-        "keras_epoch_s": "0.91,", "predict_accuracy": "'no',"},
-    'note("answers.txt", keras_epoch_s=0.91)': ONE,
-    "answers.note(keras_epoch_s=seconds[2])": {},
-    "keras epoch s is 0.91": {},
-    "Note: I was ill": {},
-    "the epoch took 0.91 s": {},
-}  # fmt: skip
+    "keras_epoch_s=0.91": (ONE, False),
+    "keras_epoch_s: 0.91": (ONE, False),
+    "keras_epoch_s : '0.91'": (ONE, False),
+    "- keras_epoch_s: 0.91": (ONE, False),
+    "1. keras_epoch_s = 0.91": (ONE, False),
+    "* **keras_epoch_s**: 0.91": (ONE, False),
+    "**keras_epoch_s:** 0.91": (ONE, False),
+    "`keras_epoch_s` = 0.91": (ONE, False),
+    "keras_epoch_s := 0.91": (ONE, False),
+    "keras_epoch_s == 0.91": (ONE, False),
+    '{"keras_epoch_s": 0.91,\n "predict_accuracy": "no"}': (BOTH, False),
+    "keras_epoch_s: 0.91   # of my second run\npredict_accuracy: no": (BOTH, False),
+    "keras_epoch_s -> 0.91": (NOTHING, True),
+    "keras_epoch_s is 0.91": (NOTHING, True),
+    "answers.note(keras_epoch_s=0.91)": (NOTHING, True),
+    "keras epoch s is 0.91": (NOTHING, True),
+    "Note: I was ill": (NOTHING, False),
+    "the epoch took 0.91 s": (NOTHING, False),
+}
 
 
-@pytest.mark.parametrize(("text", "read"), READ.items())
-def test_what_is_read(text, read):
+@pytest.mark.parametrize(("text", "read", "is_finding"), [(k, *v) for k, v in READ.items()])
+def test_what_is_read(text, read, is_finding):
     unread = []
     answers, findings = parse_answers(text.encode(), "answers.txt", IDS, unread)
     assert {key: answer.text for key, answer in answers.items()} == read
-    assert bool(unread) == bool(findings) == (not read)
+    assert bool(unread) == bool(findings) == is_finding
 
 
-def test_a_line_as_asked_counts_before_another_form_of_it():
-    text = (
-        b"keras_epoch_s: 0.7\nkeras_epoch_s = 0.91\npredict_accuracy: no\npredict_accuracy = no\n"
-    )
-    unread = []
-    answers, findings = parse_answers(text, "answers.txt", IDS, unread)
-    assert {key: answer.text for key, answer in answers.items()} == BOTH
-    assert [line.text for line in unread] == ["keras_epoch_s: 0.7"]
-    assert [finding.title for finding in findings] == ["A line of the answers could not be read"]
-    twice, findings = parse_answers(b"a1: 3\n- a1: 4\n", "answers.txt", IDS)
-    assert twice == {}
-    assert findings[0].title == "`a1` is answered twice"
+def test_two_values_of_one_question_do_not_count():
+    answers, [finding] = parse_answers(b"a1: 3\n- a1 = 4\n", "answers.txt", IDS)
+    assert (answers, finding.code) == ({}, FindingCode.ANSWERED_TWICE)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +125,6 @@ def test_answers_in_other_words_count_as_those_of_the_notebook(ada):
     lines = [f'- {key}: "{value}"' for key, value in RIGHT_ANSWERS.items()]
     text = "\n".join(lines).replace('"1.05"', "1.05 seconds").replace('"57142.9"', "57142.9 img/s")
     assert ada("answers.txt", text.encode())[0] == "10/10"
-    pasted = ", ".join(f"{key}={value!r}" for key, value in RIGHT_ANSWERS.items())
-    assert ada("answers.txt", f"answers.note({pasted})".encode())[0] == "10/10"
 
 
 def test_an_exact_name_counts_before_a_draft(ada):
@@ -165,16 +148,6 @@ def test_a_line_that_is_not_understood_stands_beside_its_question(ada):
     found = "no readable answer, but this line: keras epoch s was 1.05 in my run"
     assert found in page
     assert "A line of the answers could not be read" in page
-
-
-@pytest.mark.slow
-def test_long_answers_take_no_longer_than_their_length():
-    """There is no timeout: work quadratic in a line's length would never end."""
-    many = 500_000
-    assert len(call_in(f"note({'a=1,' * many})")) == many
-    assert call_in(f"note({'a=1,' * many}b=c[0])") == []
-    assert call_in("note(a=1" + ")" * many) == [("a", "1")]
-    assert call_in(f"note(a=1, {' ' * many}é") == []
 
 
 def test_other_lessons_answers_in_one_file_are_no_misreading(tmp_path, grade):
