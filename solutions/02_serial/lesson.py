@@ -162,7 +162,7 @@ predictions.compare("predict_accuracy", keras_run.test_accuracy.value)
 # ## The plots
 
 # %%
-plots.epoch_bars({"Keras": keras_run, "PyTorch": torch_run})
+plots.epoch_bars({"Keras": keras_run, "PyTorch": torch_run}, save="my_speed.png")
 
 # %%
 plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
@@ -344,12 +344,6 @@ answers.note(
 #   word that says what stayed the same: strong, epoch or weak. Times in whole seconds yield an interval, not
 #   a number.
 #
-# **To show a friend**: your program's speed in one picture, saved beside this page.
-
-# %%
-plots.speed_card(keras_run, throughput(samples, epoch_time(one)), save="my_speed.png")
-
-# %% [markdown]
 # **Submit** your work. This packs the folder and lists what is in the package.
 #
 #     lessons submit 02

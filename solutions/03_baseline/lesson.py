@@ -281,16 +281,17 @@ published = {
     "loss": [2.0179, 1.7293, 1.5707, 1.4572, 1.3707],
     "accuracy": [0.2585, 0.3654, 0.4237, 0.4664, 0.5001],
 }
-plots.beside_published(
-    baseline, published, "Barcelona: 50,000 images, 128 × 128, batch 256, one GPU of CTE-POWER"
-)
+for number, (loss, accuracy) in enumerate(zip(*published.values(), strict=True), start=1):
+    print(f"epoch {number}, Barcelona: loss {loss:.2f}, accuracy {accuracy:.2f}", end="")
+    epoch = baseline.epochs[number - 1] if number <= len(baseline.epochs) else None
+    print(f"; you: {epoch.train_loss.value:.2f}, {epoch.train_accuracy.value:.2f}" if epoch else "")
 
 # %% [markdown]
 # **What you should see.**
 #
 # - In the `smoke` profile, you train on a two-hundredth of the data, with pictures a sixteenth as large, so
-#   the curves stay far behind the rings. In the `full` profile, you have Barcelona's network, data, batch
-#   and rate, but not its random numbers, TensorFlow or GPU. The rings are a reference, not a target.
+#   you stay far behind. In the `full` profile, you have Barcelona's network, data, batch
+#   and rate, but not its random numbers, TensorFlow or GPU. The numbers are a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first
 #   epoch and 14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres'
 #   textbook). To say how a program scales, never divide numbers from different hardware.

@@ -133,7 +133,10 @@ counted = {
              for p in (1, 2, 4, 8, 16)}
     for scheme, f in both.items()
 }  # fmt: skip
-plots.busiest_rank(counted)
+for scheme, arrays in counted.items():
+    print(
+        f"{scheme}: the busiest rank moves", {p: round(n, 3) for p, n in arrays.items()}, "arrays"
+    )
 
 # %% [markdown]
 # **What you should see.** The server moves 2(p − 1) arrays (30 on 16 ranks). In the ring, each rank moves 2(p − 1)/p

@@ -254,9 +254,6 @@ maps = {name: plots.shares_of(run) for name, run in runs.items()}
 plots.sample_map(maps, train_samples)
 
 # %%
-plots.steps_and_seconds(runs)
-
-# %%
 from autograder.measuring import measure
 
 for name, run in runs.items():

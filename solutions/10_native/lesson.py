@@ -49,7 +49,7 @@ from autograder.reading.files import read_files
 from lessons.folders import course_root
 from lessons.toolkit import answers, expectations, plots, predictions
 from lessons.toolkit.checks import lesson_10 as check
-from lessons.toolkit.plots.many_ranks.native import journeys
+from lessons.toolkit.plots.exchange import journeys
 
 few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
 device = gpus if profile == "full" else ""

@@ -416,7 +416,7 @@ def sweet_spot(sizes, seconds):
 check.check_12_7(cost, sweet_spot)
 
 # %% [markdown]
-# This cell shows what your own jobs cost, from the scheduler's accounting. It also plots cost against time: for
+# This cell shows what your own jobs cost, from the scheduler's accounting. It also shows time and cost: for
 # the small set, for the large set's line 313 + 2,052/p, and for your epoch scaling.
 
 # %%
@@ -432,11 +432,11 @@ for line in cost_lines(run.job_id for run in (*runs, *trained.values()) if run.j
 times = {"small": (GPUS, SMALL_T), "large": (GPUS, [313 + 2052 / p for p in GPUS])}
 times["own"] = tuple(zip(*((r.ranks, r.seconds.value) for r in tables["epoch"]), strict=True))
 for name, (sizes, seconds) in times.items():
-    print(f"{name}: sweet spot {sweet_spot(sizes, seconds)}")
-plots.cost_against_time(times)
+    shown = [f"{t:.3g} s × {p} = {p * t:.3g}" for p, t in zip(sizes, seconds, strict=True)]
+    print(f"{name}: sweet spot {sweet_spot(sizes, seconds)}; time and cost", *shown, sep=", ")
 
 # %% [markdown]
-# **What you should see.** A machine without GPUs shows 0 GPU-hours. The small set's curve is nearly vertical: 32 GPUs
+# **What you should see.** A machine without GPUs shows 0 GPU-hours. For the small set, 32 GPUs
 # take 328 s, one takes 556 s, and the sweet spot is one GPU. For the large set it is 8 GPUs. For a line a + b/p, cost
 # × time is smallest near p = b/a, where the divided work takes as long as the fixed cost. The *fastest* size is worth
 # its price when somebody is waiting. Say in your recommendation which of the two you prefer.

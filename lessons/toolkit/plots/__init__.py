@@ -4,102 +4,46 @@ The functions use `autograder.measuring`, so a picture shows the same values tha
 function returns a Figure, which a notebook shows and `figure.savefig("name.png")` saves.
 """
 
-from lessons.toolkit.plots.faults import faults
-from lessons.toolkit.plots.job import node_grid
-from lessons.toolkit.plots.many_ranks.exchange import (
-    allreduce_by_ranks,
-    allreduce_times,
-    busiest_rank,
-    tensor_timeline,
-)
-from lessons.toolkit.plots.many_ranks.large_batches import (
-    accuracy_by_workers,
-    arrivals,
-    at_equal_loss,
-    four_curves,
-    race,
-)
-from lessons.toolkit.plots.many_ranks.native import buckets
-from lessons.toolkit.plots.many_ranks.pipelines import drawn_schedules
-from lessons.toolkit.plots.many_ranks.rounds import speed_rounds, speedup_card
-from lessons.toolkit.plots.many_ranks.sharding import staircase
-from lessons.toolkit.plots.many_ranks.shares import sample_map, shares_of
-from lessons.toolkit.plots.many_ranks.stages import measured_stages, step_times
-from lessons.toolkit.plots.many_ranks.staleness import staleness, staleness_of
-from lessons.toolkit.plots.many_ranks.surviving import lives
-from lessons.toolkit.plots.many_ranks.workers import speedup, steps_and_seconds, time_and_accuracy
-from lessons.toolkit.plots.one_process.input_pipeline import (
-    class_in_batches,
-    input_overlap,
-    input_rates,
-    median_of_measure,
-)
-from lessons.toolkit.plots.one_process.learning import fitted_curves, losses, weight_images
-from lessons.toolkit.plots.one_process.one_device import beside_published, throughput_by_batch
-from lessons.toolkit.plots.one_process.profiling import parts_of, roofline, step_bars, trace
-from lessons.toolkit.plots.one_process.replicas import (
-    replica_scaling,
-    times_by_replicas,
-    whole_seconds,
-)
-from lessons.toolkit.plots.one_process.training import (
-    accuracy_curves,
-    epoch_bars,
-    images,
-    speed_card,
-)
-from lessons.toolkit.plots.one_process.writing import writing
-from lessons.toolkit.plots.scaling import cost_against_time, laws_beyond, scaling_study
-
-__all__ = [
-    "accuracy_by_workers",
-    "accuracy_curves",
-    "allreduce_by_ranks",
-    "allreduce_times",
-    "arrivals",
-    "at_equal_loss",
-    "beside_published",
-    "buckets",
-    "busiest_rank",
-    "class_in_batches",
-    "cost_against_time",
-    "drawn_schedules",
-    "epoch_bars",
-    "faults",
-    "fitted_curves",
-    "four_curves",
-    "images",
-    "input_overlap",
-    "input_rates",
-    "laws_beyond",
-    "lives",
-    "losses",
-    "measured_stages",
-    "median_of_measure",
-    "node_grid",
-    "parts_of",
-    "race",
-    "replica_scaling",
-    "roofline",
-    "sample_map",
-    "scaling_study",
-    "shares_of",
-    "speed_card",
-    "speed_rounds",
-    "speedup",
-    "speedup_card",
-    "staircase",
-    "staleness",
-    "staleness_of",
-    "step_bars",
-    "step_times",
-    "steps_and_seconds",
-    "tensor_timeline",
-    "throughput_by_batch",
-    "time_and_accuracy",
-    "times_by_replicas",
-    "trace",
-    "weight_images",
-    "whole_seconds",
-    "writing",
-]
+from lessons.toolkit.plots.devices import replica_scaling as replica_scaling
+from lessons.toolkit.plots.devices import speedup as speedup
+from lessons.toolkit.plots.devices import throughput_by_batch as throughput_by_batch
+from lessons.toolkit.plots.devices import times_by_replicas as times_by_replicas
+from lessons.toolkit.plots.devices import whole_seconds as whole_seconds
+from lessons.toolkit.plots.exchange import allreduce_by_ranks as allreduce_by_ranks
+from lessons.toolkit.plots.exchange import allreduce_times as allreduce_times
+from lessons.toolkit.plots.exchange import buckets as buckets
+from lessons.toolkit.plots.exchange import sample_map as sample_map
+from lessons.toolkit.plots.exchange import shares_of as shares_of
+from lessons.toolkit.plots.exchange import tensor_timeline as tensor_timeline
+from lessons.toolkit.plots.faults import faults as faults
+from lessons.toolkit.plots.input_pipeline import class_in_batches as class_in_batches
+from lessons.toolkit.plots.input_pipeline import input_overlap as input_overlap
+from lessons.toolkit.plots.input_pipeline import input_rates as input_rates
+from lessons.toolkit.plots.input_pipeline import median_of_measure as median_of_measure
+from lessons.toolkit.plots.job import lives as lives
+from lessons.toolkit.plots.job import node_grid as node_grid
+from lessons.toolkit.plots.job import writing as writing
+from lessons.toolkit.plots.large_batches import accuracy_by_workers as accuracy_by_workers
+from lessons.toolkit.plots.large_batches import at_equal_loss as at_equal_loss
+from lessons.toolkit.plots.large_batches import four_curves as four_curves
+from lessons.toolkit.plots.large_batches import race as race
+from lessons.toolkit.plots.large_batches import staleness as staleness
+from lessons.toolkit.plots.large_batches import staleness_of as staleness_of
+from lessons.toolkit.plots.learning import accuracy_curves as accuracy_curves
+from lessons.toolkit.plots.learning import epoch_bars as epoch_bars
+from lessons.toolkit.plots.learning import fitted_curves as fitted_curves
+from lessons.toolkit.plots.learning import images as images
+from lessons.toolkit.plots.learning import losses as losses
+from lessons.toolkit.plots.learning import weight_images as weight_images
+from lessons.toolkit.plots.pipelines import drawn_schedules as drawn_schedules
+from lessons.toolkit.plots.pipelines import measured_stages as measured_stages
+from lessons.toolkit.plots.pipelines import step_times as step_times
+from lessons.toolkit.plots.profiling import parts_of as parts_of
+from lessons.toolkit.plots.profiling import roofline as roofline
+from lessons.toolkit.plots.profiling import staircase as staircase
+from lessons.toolkit.plots.profiling import step_bars as step_bars
+from lessons.toolkit.plots.profiling import trace as trace
+from lessons.toolkit.plots.scaling import laws_beyond as laws_beyond
+from lessons.toolkit.plots.scaling import scaling_study as scaling_study
+from lessons.toolkit.plots.speed import speed_rounds as speed_rounds
+from lessons.toolkit.plots.speed import speedup_card as speedup_card

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.records import Run
-from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture, table
+from lessons.toolkit.plots.figure import GREY, look, picture, table
 
 AXES = {"spread": "spread of the parameters", "lr": "learning rate"}
 LOWEST = 1e-6  # the smallest spread that is drawn; the line of 0 is below it
@@ -32,13 +32,12 @@ def faults(
     *left, right = upper.subplots(1, 2 if path else 1, squeeze=False)[0]
     longest = 0
     for place, (name, run) in enumerate(runs.items()):
-        look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
-        look |= {"color": GREY, "ls": "--"} if name == "nothing" else {"ls": "-"}
+        line = look(place) | ({"color": GREY, "ls": "--"} if name == "nothing" else {"ls": "-"})
         for axes in left:
-            axes.plot(*zip(*looks(run, path), strict=True), **look, lw=1.4, ms=4, alpha=0.8)
+            axes.plot(*zip(*looks(run, path), strict=True), **line, lw=1.4, ms=4, alpha=0.8)
         losses = [(float(e.number), e.train_loss.value) for e in run.epochs if e.train_loss]
         points = losses or [(math.nan, math.nan)]
-        right.plot(*zip(*points, strict=True), **look, lw=1.4, ms=4, alpha=0.8, label=name)
+        right.plot(*zip(*points, strict=True), **line, lw=1.4, ms=4, alpha=0.8, label=name)
         longest = max(longest, len(losses))
     for axes in left:
         axes.set(xlabel="step", ylabel=AXES.get(path, path), xlim=(-0.2, None))

@@ -1,9 +1,11 @@
 """Provide what all pictures share: colours, style, an empty figure, a table of numbers."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
+
+from autograder.measuring.interval import Measure
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -60,17 +62,29 @@ def table(axes: Any, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None
             drawn[0, column].set_height(1.8 * drawn[0, column].get_height())
 
 
+def look(place: int) -> dict[str, Any]:
+    """Return the colour and the marker of the curve at this place."""
+    return {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+
+
+def by_two(axes: Any, counts: Sequence[int] | set[int], xlabel: str, ylabel: str) -> None:
+    """Give the axes a logarithmic axis of counts, with a tick at each of them."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set(xlabel=xlabel, ylabel=ylabel, xticks=sorted(counts))
+    axes.minorticks_off()
+
+
+def with_whiskers(axes: Any, values: Mapping[Any, Measure], **style: Any) -> None:
+    """Plot measures by count, each with its interval."""
+    middle = [value.value for value in values.values()]
+    ends = [
+        [value.value - value.low for value in values.values()],
+        [value.high - value.value for value in values.values()],
+    ]
+    axes.errorbar(list(values), middle, ends, capsize=3, **style)
+
+
 def digits(value: float) -> str:
     """Return a number with three significant digits: 10.2, 3.00, 215."""
     return f"{value:#.3g}".rstrip(".")
-
-
-def card(figure: Any, number: str, what: str, facts: Sequence[str]) -> Any:
-    """Write one large number with its facts below it. Return the axes beside it."""
-    figure.set_size_inches(7.2, 3)
-    left, axes = figure.subplots(1, 2, width_ratios=[1.4, 1])
-    left.set_axis_off()
-    left.text(0, 0.73, number, fontsize=40, weight="bold", color=COLOURS[0], va="center")
-    left.text(0, 0.49, what, fontsize=13, va="center")
-    left.text(0, 0.31, "\n".join(fact for fact in facts if fact), va="top", color=GREY)
-    return axes

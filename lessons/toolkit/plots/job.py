@@ -1,6 +1,9 @@
-"""A picture of a job: its tasks on their nodes, and its times from submission to end."""
+"""Pictures of a job: its tasks and times, the text that it wrote, and its lives."""
 
+import re
+import textwrap
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from autograder.records import Run
@@ -60,3 +63,97 @@ def submission_time(run: Run) -> float | None:
     """Return the time of the job's submission, if it was submitted from here."""
     submission = history.with_id(run.job_id) if run.job_id else None
     return submission.submitted if submission else None
+
+
+LETTERS_A_LINE = 76
+TITLE = "A small language model learns to write like Python's documentation"
+SAMPLE = re.compile(r"^(Before|After) training it writes:\n((?:    .*\n)+)", re.M)
+
+
+@picture
+def writing(figure: Any, run: Run) -> None:
+    """Plot the loss per epoch, with the network's text before and after training below."""
+    samples = samples_in(run)
+    figure.set_size_inches(7.2, 5)
+    axes, below = figure.subplots(2, 1, height_ratios=[1, 1])
+    losses = [(epoch.number, epoch.train_loss.value) for epoch in run.epochs if epoch.train_loss]
+    if losses:
+        axes.plot(*zip(*losses, strict=True), color=COLOURS[0], marker="o")
+        axes.set_xticks([number for number, _ in losses])
+    axes.set(xlabel="epoch", ylabel="loss (lower is better)")
+    axes.set_title(f"{TITLE}\n{where_it_ran(run)}", loc="left", fontsize=11)
+    below.set_axis_off()
+    height = 1.0
+    for moment, colour in (("Before", GREY), ("After", "black")):
+        lines = textwrap.wrap(samples.get(moment, "(not in the output)"), LETTERS_A_LINE)
+        text = "\n".join([f"{moment} training:", *lines])
+        below.text(
+            0, height, text, va="top", family="monospace", fontsize=9, color=colour,
+            transform=below.transAxes, parse_math=False,
+        )  # fmt: skip
+        height -= 0.075 * (len(lines) + 2)
+
+
+def samples_in(run: Run) -> dict[str, str]:
+    """Return the printed texts as {"Before": text, "After": text}."""
+    output = next((Path(file) for file in run.files if file.endswith(".out")), None)
+    if output is None or not output.is_file():
+        return {}
+    printed = output.read_text(encoding="utf-8", errors="replace")
+    return {m: " ".join(text.split()) for m, text in SAMPLE.findall(printed)}
+
+
+def where_it_ran(run: Run) -> str:
+    hosts = run.host_names
+    params = run.header.get("params")
+    words = [f"{params:,} parameters"] if isinstance(params, int) else []
+    words += [f"{len(run.ranks)} ranks on {', '.join(hosts)}"] if hosts else []
+    words += [f"{run.total_seconds.value:.0f} s"] if run.total_seconds else []
+    return " · ".join(words)
+
+
+ENDS = {"kill": "killed", "warning": "warned", "end": "complete"}
+
+
+@picture
+def lives(figure: Any, run: Run, beside: Run | None = None) -> None:
+    """Plot the loss of each training step, with one colour for each life of the run.
+
+    Hatched steps are repeated by a later life. `beside` is the same training run without accidents.
+    """
+    figure.set_size_inches(8.4, 4.4)
+    axes = figure.subplots()
+    for other in beside.measured("life") if beside else []:
+        axes.plot(*curve(other.facts), color=GREY, lw=5, alpha=0.25, label="without accidents")
+    found = sorted((life.facts for life in run.measured("life")), key=lambda life: life["life"])
+    top = 0.98
+    known: dict[int, float] = {}  # the loss of each step so far
+    for place, life in enumerate(found):
+        colour = COLOURS[place % len(COLOURS)]
+        end = ENDS.get(life["ended"], life["ended"])
+        label = f"life {place + 1}: {end} after step {life['last']}"
+        x, y = curve(life)
+        if life["first"] in known:  # begin where the earlier life was saved
+            x, y = [life["first"], *x], [known[life["first"]], *y]
+        axes.plot(x, y, color=colour, lw=1.8, label=label)
+        known |= dict(zip(x, y, strict=True))
+        if life["lost"]:
+            begin = life["last"] - life["lost"]
+            axes.axvspan(begin, life["last"], facecolor="none", edgecolor=colour, hatch="///", lw=0)
+            words = f"{life['lost']} lost"
+            axes.text(
+                (begin + life["last"]) / 2, top, words, ha="center", va="top", color=colour,
+                transform=axes.get_xaxis_transform(), backgroundcolor="white", fontsize=10,
+            )  # fmt: skip
+        if life["ended"] != "end":
+            axes.axvline(life["last"], color=colour, lw=1.2, ls=":")
+    axes.set(xlabel="step", ylabel="training loss", xlim=(0, None))
+    axes.grid(axis="x", visible=False)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=3)
+
+
+def curve(life: Any) -> tuple[list[int], list[float]]:
+    """Return the numbers of the steps, and the loss of each."""
+    losses = list(life["losses"])
+    first, every = life["first"] + 1, life.get("every", 1)
+    return list(range(first, first + every * len(losses), every)), losses

@@ -5,9 +5,9 @@ from typing import Any
 
 from autograder.measuring import interval, rounds, study_points, study_table
 from autograder.records import Run
-from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture, table
+from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, look, picture, table
 
-COLUMNS = (
+COLUMNS = [
     "kind",
     "ranks",
     "rounds",
@@ -18,7 +18,7 @@ COLUMNS = (
     "low",
     "high",
     "efficiency",
-)
+]
 BESIDE = 0.035  # distance between the kinds, as a power of two
 
 
@@ -49,25 +49,17 @@ def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
     for place, (kind, found) in enumerate(kinds.items()):
         of_kind = [run for run in points if run.header.scaling == kind]
         draw_kind(left, right, place, kind, found, of_kind)
-    for axes, what in ((left, work_of(counts[0])), (right, "efficiency")):
-        axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.set(xlabel="ranks", ylabel=what, xticks=counts)
+    few = "one rank" if counts[0] == 1 else f"{counts[0]} ranks"
+    for axes, what in ((left, f"work per time, {few} = 1"), (right, "efficiency")):
+        by_two(axes, counts, "ranks", what)
         axes.set_ylim(bottom=0)
-        axes.minorticks_off()
     top.legend(loc="outside upper left", ncols=5)
     table(below.subplots(), COLUMNS, rows)
 
 
 def draw_kind(
-    left: Any,
-    right: Any,
-    place: int,
-    kind: str,
-    rows: Sequence[study_table.Row],
-    points: Sequence[Run],
+    left: Any, right: Any, place: int, kind: str, rows: Any, points: Sequence[Run]
 ) -> None:
-    colour, marker = COLOURS[place], MARKERS[place]
     aside = 2 ** (BESIDE * (place - 1))
     few = min(row.ranks for row in rows)
     for one in study_points.by_round(points):
@@ -75,47 +67,10 @@ def draw_kind(
             gain = study_points.pass_time(one[few]).value / study_points.pass_time(run).value
             gain *= count / few if kind == "weak" else 1
             for axes, share in ((left, 1), (right, count / few)):
-                axes.plot(count * aside, gain / share, marker, color=colour, ms=4, alpha=0.4)
+                axes.plot(count * aside, gain / share, ls="", **look(place), ms=4, alpha=0.4)
     sizes = [row.ranks * aside for row in rows]
-    left.plot(sizes, [row.speedup.value for row in rows], "-", color=colour, marker=marker,
-              ms=7, label=kind)  # fmt: skip
-    right.plot(
-        sizes, [row.efficiency.value for row in rows], "-", color=colour, marker=marker, ms=7
-    )
-
-
-def work_of(few: int) -> str:
-    return f"work per time, {'one rank' if few == 1 else f'{few} ranks'} = 1"
-
-
-@picture
-def cost_against_time(
-    figure: Any, times: Mapping[str, tuple[Sequence[int], Sequence[float]]]
-) -> None:
-    """Plot cost against time, one point per size. A ring marks the smallest product of the two.
-
-    times: name -> (sizes, seconds from start to end). Cost is size × seconds.
-    """
-    figure.set_size_inches(3.4 * len(times) + 0.8, 3.8)
-    panels = figure.subplots(1, len(times), squeeze=False)[0]
-    for axes, (name, (sizes, seconds)) in zip(panels, times.items(), strict=True):
-        first = sizes[0] * seconds[0]
-        costs = [p * t / first for p, t in zip(sizes, seconds, strict=True)]
-        axes.plot(seconds, costs, "o-", color=COLOURS[0])
-        products = [cost * t for cost, t in zip(costs, seconds, strict=True)]
-        best = products.index(min(products))
-        axes.plot(seconds[best], costs[best], "o", ms=16, mfc="none", mew=2, color=COLOURS[1],
-                  label=f"cost × time smallest: {sizes[best]}")  # fmt: skip
-        for size, t, cost in zip(sizes, seconds, costs, strict=True):
-            axes.annotate(f"{size}", (t, cost), (7, 5), textcoords="offset points")
-        axes.set(xscale="log", yscale="log", xlabel="seconds", title=name)
-        axes.margins(0.15, 0.2)
-        axes.minorticks_off()
-        for axis, values in ((axes.xaxis, seconds), (axes.yaxis, costs)):
-            axis.set_ticks(sorted({values[0], values[best], values[-1]}))
-            axis.set_major_formatter("{x:.4g}")
-        axes.legend(loc="best", fontsize=9)
-    panels[0].set_ylabel("cost, smallest size = 1")
+    left.plot(sizes, [row.speedup.value for row in rows], **look(place), ms=7, label=kind)
+    right.plot(sizes, [row.efficiency.value for row in rows], **look(place), ms=7)
 
 
 Law = Callable[[float], float]

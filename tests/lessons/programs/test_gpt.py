@@ -13,7 +13,7 @@ from real_runs import ROOT, environment, meet
 
 from autograder.codes import Outcome
 from autograder.reading.files import read_files
-from lessons.toolkit.plots.one_process.writing import samples_in, writing
+from lessons.toolkit.plots.job import samples_in, writing
 
 FOLDER = ROOT / "solutions" / "00_cluster"
 PROGRAM = FOLDER / "train_gpt.py"

@@ -12,7 +12,7 @@ import pytest
 import torch
 from real_runs import ROOT, environment, launch, meet, run, run_together
 
-from lessons.toolkit.plots.many_ranks.native import journeys
+from lessons.toolkit.plots.exchange import journeys
 from tests.lessons.ranks import ddp_steps
 from tests.lessons.solution_programs import program
 

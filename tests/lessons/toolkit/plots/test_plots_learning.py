@@ -40,12 +40,6 @@ def test_times_of_an_exchange_with_their_model():
     assert is_png(figure)
 
 
-def test_arrays_of_the_busiest_rank():
-    figure = plots.busiest_rank({"server": {2: 2, 16: 30}, "ring": {2: 1, 16: 1.875}})
-    assert {"server", "ring", "30", "1.88"} <= set(words(figure))
-    assert is_png(figure)
-
-
 def test_who_has_not_reached_the_loss_may_not_claim_a_gap():
     runs = {
         "N = 1": [[(0.3, 0.90), (0.1, 0.95)], [(0.3, 0.90), (0.12, 0.94)]],

@@ -1,6 +1,5 @@
 """Tests of pictures of one device and of replicas, from runs as the autograder reads them."""
 
-import pytest
 from pictures import is_png, words
 
 from autograder.records import Epoch, Number
@@ -26,16 +25,6 @@ def run_of(batch=64, replicas=None, seconds=(9.0, 4.0, 2.0), loss=2.5):
     )  # fmt: skip
 
 
-def test_published_numbers_are_rings_beside_the_run():
-    published = {"loss": [2.0, 1.7, 1.5, 1.4, 1.3], "accuracy": [0.2, 0.3, 0.4, 0.45, 0.5]}
-    figure = plots.beside_published(run_of(), published, "a course")
-    assert {"your run: 512 images, 32 × 32, batch 64", "a course"} <= set(words(figure))
-    mine, rings, *_ = figure.axes[0].lines
-    assert mine.get_xydata().tolist() == [[1, 2.5], [2, 2.5], [3, 2.5]]
-    assert list(rings.get_ydata()) == published["loss"]
-    assert is_png(figure)
-
-
 def test_throughput_leaves_the_first_epoch_out():
     figure = plots.throughput_by_batch({"light": [run_of(64), run_of(16)]})
     [line, *_] = figure.axes[0].containers[0]
@@ -49,14 +38,13 @@ def test_a_run_without_times_is_left_out_of_the_throughput():
     assert [batch for batch, _ in line.get_xydata()] == [64]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("count", "said"), [(2, "1.75 (1.59 to 1.93)"), (4, "2.80 (2.45 to 3.22)")]
-)
-def test_whole_seconds_give_intervals(count, said):
-    times = plots.whole_seconds({1: 14, count: {2: 8, 4: 5}[count]})
-    figure = plots.replica_scaling({"book": times})
-    assert {"book", said} <= set(words(figure))
+def test_whole_seconds_give_intervals():
+    figure = plots.replica_scaling({"book": plots.whole_seconds({1: 14, 2: 8, 4: 5})})
+    _, gain, _ = figure.axes
+    [_, _, (bars,)] = gain.containers[0]
+    ends = [tuple(round(y, 2) for y in segment[:, 1]) for segment in bars.get_segments()]
+    assert ends == [(1.0, 1.0), (1.59, 1.93), (2.45, 3.22)]
+    assert "book" in words(figure)
     assert is_png(figure)
 
 
@@ -64,5 +52,3 @@ def test_runs_of_replicas_are_exact_and_the_later_one_counts():
     runs = [run_of(replicas=1), run_of(replicas=2), run_of(replicas=2, seconds=(9.0, 1.5))]
     times = plots.times_by_replicas(runs)
     assert {count: time.value for count, time in times.items()} == {1: 3.0, 2: 1.5}
-    figure = plots.replica_scaling({"mine": times})
-    assert "2.00 (1.33 to 2.67)" in words(figure)

@@ -50,14 +50,6 @@ def test_what_laws_leave_open_is_shaded_beyond_the_data():
     assert is_png(figure)
 
 
-def test_the_smallest_cost_times_time_has_a_ring():
-    times = {"small": ([1, 2], [500.0, 400.0]), "large": ([1, 2, 4], [900.0, 500.0, 300.0])}
-    figure = plots.cost_against_time(times)
-    rings = [[*zip(*axes.lines[1].get_data(), strict=True)] for axes in figure.axes]
-    assert [[float(n) for n in ring] for [ring] in rings] == [[500, 1], [300, pytest.approx(4 / 3)]]
-    assert is_png(figure)
-
-
 @pytest.mark.slow
 def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -96,22 +96,6 @@ def test_many_ranks_are_drawn_by_the_first_ones():
     assert "sixteen: 0 never read, 0 more than once" in words(figure)
 
 
-def test_time_and_accuracy_of_one_and_two_ranks():
-    one, two = run_of(Rank(0)), run_of(*HALVES, total=5.0, accuracy=0.94)
-    figure = plots.time_and_accuracy({"Keras": [one, two]}, published={1: 0.98, 4: 0.97})
-    assert {"Keras", "start to end in s", "test accuracy", "ranks"} <= set(words(figure))
-    [points, *_] = figure.axes[0].lines
-    assert list(points.get_xydata().ravel()) == [1, 8.0, 2, 5.0]
-    assert is_png(figure)
-
-
-def test_epoch_times_leave_the_first_out():
-    figure = plots.steps_and_seconds({"one": run_of(Rank(0)), "two": run_of(*HALVES)})
-    assert [bar.get_width() for bar in figure.axes[0].patches] == pytest.approx([1.1, 1.1])
-    assert "1.10" in words(figure)
-    assert is_png(figure)
-
-
 def test_staleness_is_drawn_as_measured_and_as_simulated():
     measures = (
         {"name": "staleness", "value": 30, "unit": "gradients", "late": 1},

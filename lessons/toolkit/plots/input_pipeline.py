@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.records import Run
-from lessons.toolkit.plots.figure import COLOURS, GREY, digits, picture, table
-from lessons.toolkit.plots.one_process.training import seconds_of
+from lessons.toolkit.plots.figure import COLOURS, GREY, digits, picture
+from lessons.toolkit.plots.learning import seconds_of
 
 
 def rates_of(run: Run) -> list[float]:
@@ -21,55 +21,40 @@ def rates_of(run: Run) -> list[float]:
 
 @picture
 def input_rates(
-    figure: Any,
-    runs: Mapping[str, Run],
-    net: Run | None = None,
-    published: Mapping[str, float] | None = None,
+    figure: Any, runs: Mapping[str, Run], net: Run, published: Mapping[str, float]
 ) -> None:
     """Plot images per second for each way of reading the data.
 
-    The bar is the median, and each epoch is a point.
-
-    A dashed line shows how many images per second a network consumes. If a bar ends left of the
-    line, the network has to wait for its input. `published` maps the names of other networks to
-    rates, shown as dotted lines.
+    The bar is the median, and each epoch is a point. A dashed line shows how many images per second
+    a network consumes. If a bar ends left of the line, the network has to wait for its input.
+    `published` maps the names of other networks to rates, shown as dotted lines.
     """
-    known = {name: rates_of(run) for name, run in runs.items()}
-    known = {name: values for name, values in known.items() if values}
+    known = {name: values for name, run in runs.items() if (values := rates_of(run))}
     if not known:
         raise ValueError("There is no run with two or more epochs to draw.")
-    figure.set_size_inches(7.2, 2.8 + 0.62 * len(known))
-    axes, below = figure.subplots(
-        2, 1, height_ratios=[1 + 0.4 * len(known), 0.5 + 0.3 * len(known)]
-    )
+    figure.set_size_inches(7.2, 2 + 0.4 * len(known))
+    axes = figure.subplots()
     slowest = statistics.median(next(iter(known.values())))
-    rows = []
+    ways = []
     for place, (name, values) in enumerate(known.items()):
         typical = statistics.median(values)
         axes.barh(place, typical, color=COLOURS[place % len(COLOURS)], alpha=0.45)
         axes.plot(values, [place] * len(values), "o", color=COLOURS[place % len(COLOURS)], ms=5)
-        spread = f"{round(min(values)):,} to {round(max(values)):,}"
-        rows.append([name, f"{round(typical):,}", spread, f"{typical / slowest:.1f}"])
-    lines: list[tuple[str, float, str]] = []
-    if net is not None and (values := rates_of(net)):
-        lines.append((f"{net.header.model}, here", statistics.median(values), "--"))
-    lines += [(name, value, ":") for name, value in (published or {}).items()]
-    for name, value, style in lines:
+        ways.append(f"{name}: {round(typical):,} ({typical / slowest:.1f} times the first)")
+    here = {f"{net.header.model}, here": statistics.median(rates_of(net))} if rates_of(net) else {}
+    for name, value in (here | dict(published)).items():
         label = f"{name}: {digits(value) if value < 1000 else f'{round(value):,}'} per second"
-        axes.axvline(value, color=GREY, ls=style, lw=1.8, label=label)
-    axes.set_yticks(range(len(known)), list(known))
+        axes.axvline(value, color=GREY, ls="--" if name in here else ":", lw=1.8, label=label)
+    axes.set_yticks(range(len(known)), ways)
     axes.invert_yaxis()
     axes.set_xscale("log")
-    low = min([value for _, value, _ in lines] + [min(values) for values in known.values()])
-    axes.set_xlim(left=low / 2)
+    every = [*here.values(), *published.values(), *(min(values) for values in known.values())]
+    axes.set_xlim(left=min(every) / 2)
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.xaxis.set_minor_formatter("")
     axes.grid(False, axis="y")
     axes.set_xlabel("images per second")
-    if lines:
-        figure.legend(loc="outside upper left", ncols=1, title="what a network consumes")
-    first = next(iter(known))
-    table(below, ["way", "images per second", "from … to", f"over “{first}”"], rows)
+    figure.legend(loc="outside upper left", ncols=1, title="what a network consumes")
 
 
 @picture
@@ -123,7 +108,6 @@ def class_in_batches(figure: Any, orders: Mapping[str, Sequence[Any]], batch: in
     """Plot the share of the most frequent class in each batch, for each way to shuffle."""
     import numpy as np
 
-    figure.set_size_inches(7.2, 4)
     axes = figure.subplots()
     for place, (name, read) in enumerate(orders.items()):
         labels = np.asarray(read)

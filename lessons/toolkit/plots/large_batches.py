@@ -1,13 +1,12 @@
-"""Pictures of training with large batches: the loss in accuracy, and when they pay off."""
+"""Pictures of large batches and old gradients: the loss in accuracy, and when they pay off."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import measure
-from autograder.measuring.interval import measured_or_none, ratio
 from autograder.records import Run
-from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture, table
+from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, by_two, look, picture
 
 
 @picture
@@ -16,20 +15,18 @@ def accuracy_by_workers(figure: Any, results: Mapping[str, Mapping[int, Sequence
     axes = figure.subplots()
     counts = sorted({count for by_workers in results.values() for count in by_workers})
     for place, (rule, by_workers) in enumerate(results.items()):
-        look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
         ordered = sorted(by_workers)
         means = [sum(by_workers[n]) / len(by_workers[n]) for n in ordered]
-        axes.plot(ordered, means, **look, lw=1.6, label=rule)
+        axes.plot(ordered, means, **look(place), lw=1.6, label=rule)
         lows, highs = ([pick(by_workers[n]) for n in ordered] for pick in (min, max))
-        axes.fill_between(ordered, lows, highs, color=look["color"], alpha=0.2, lw=0)
+        axes.fill_between(ordered, lows, highs, color=look(place)["color"], alpha=0.2, lw=0)
         for count in ordered:
             seeds = by_workers[count]
-            axes.plot([count] * len(seeds), seeds, ".", color=look["color"], ms=4)
+            axes.plot([count] * len(seeds), seeds, ".", color=look(place)["color"], ms=4)
         if 1 in by_workers:
             axes.axhline(means[ordered.index(1)], color=GREY, ls="--", lw=1)
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.set(xlabel="workers (batch / 32)", ylabel="test accuracy", xticks=counts, ylim=(0, 1))
+    by_two(axes, counts, "workers (batch / 32)", "test accuracy")
+    axes.set_ylim(0, 1)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 
 
@@ -128,53 +125,52 @@ def race(
         means = [(n, sum(known[n]) / len(known[n])) for n in counts if known[n]]
         if means:
             axes.plot(*zip(*means, strict=True), "-", color=colour, lw=1.4)
-        axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.set(xlabel="workers (batch / 32)", xticks=counts)
+    by_two(left, counts, "workers (batch / 32)", f"epochs until {target:g}")
+    by_two(right, counts, "workers (batch / 32)", "speedup over one worker")
     lost = [n for n in counts if None in epochs[n]]
     top = max((v for values in epochs.values() for v in values if v is not None), default=1)
     left.plot(lost, [1.1 * top] * len(lost), "x", color=GREY, ms=9,
               label="a seed did not reach it")  # fmt: skip
-    left.set(ylabel=f"epochs until {target:g}", ylim=(0, 1.2 * top))
+    left.set_ylim(0, 1.2 * top)
     right.plot(counts, counts, "--", color=GREY, label="comparing single epochs")
     right.plot([], [], "o-", color=COLOURS[0], label=f"to {target:g}, with free communication")
     right.set_yscale("log", base=2)
     right.yaxis.set_major_formatter("{x:g}")
-    right.set(ylabel="speedup over one worker")
     figure.legend(loc="outside upper left", ncols=2)
 
 
 @picture
-def arrivals(figure: Any, runs: Sequence[Run], target: float) -> None:
-    """Plot speedups per epoch and to a lasting test accuracy, against the number of ranks."""
-    by_ranks = {run.workers or 1: run for run in sorted(runs, key=lambda run: run.workers or 1)}
-    epochs = {n: measured_or_none(measure.epoch_time, run) for n, run in by_ranks.items()}
-    reached = {
-        n: measured_or_none(measure.time_to_accuracy, run, target) for n, run in by_ranks.items()
-    }
-    if not by_ranks:
-        raise ValueError("There is no run to draw: submit job_nodes.sbatch")
-    figure.set_size_inches(7.2, 4.4 + 0.28 * len(by_ranks))
-    axes, below = figure.subplots(2, 1, height_ratios=[4, 0.4 + 0.3 * len(by_ranks)])
-    counts = list(by_ranks)
-    few = counts[0]
-    axes.plot(counts, [n / few for n in counts], "--", color=GREY, label="ideal")
-    for place, (label, times) in enumerate(
-        {"an epoch": epochs, f"until {target:g} on the test images": reached}.items()
-    ):
-        base = times[few]
-        sooner = {n: ratio(base, t).value for n, t in times.items() if base and t}
-        look = {"color": COLOURS[place], "marker": MARKERS[place]}
-        axes.plot(sooner.keys(), sooner.values(), **look, label=label)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log", base=2)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter("{x:g}")
-    axes.set(xlabel="ranks", ylabel=f"speedup over {few}", xticks=counts)
-    axes.legend(loc="upper left")
-    rows = []
-    for n in counts:
-        epoch, arrival = (digits(t.value) if t else "not reached" for t in (epochs[n], reached[n]))
-        after = (found.basis if (found := reached[n]) else "").removeprefix("after epoch ")
-        rows.append([str(n), epoch, arrival, after])
-    table(below, ["ranks", "epoch in s", f"s until {target:g}", "in epoch"], rows)
+def staleness(figure: Any, rows: Mapping[str, Run | Iterable[int]]) -> None:
+    """Plot a histogram for each row, with its mean dashed.
+
+    A row is a measured run, or the staleness of each update in a simulation.
+    """
+    counted = {name: staleness_of(row) for name, row in rows.items()}
+    most = max((late for each in counted.values() for late in each), default=0)
+    figure.set_size_inches(7.2, 1.0 + 1.45 * len(counted))
+    panels = figure.subplots(len(counted), 1, sharex=True, squeeze=False)[:, 0]
+    for place, (axes, (name, counts)) in enumerate(zip(panels, counted.items(), strict=True)):
+        total = sum(counts.values())
+        mean = sum(late * count for late, count in counts.items()) / max(total, 1)
+        shares = [100 * counts[late] / max(total, 1) for late in range(most + 1)]
+        axes.bar(range(most + 1), shares, color=COLOURS[place % len(COLOURS)], width=0.8)
+        axes.axvline(mean, color=GREY, ls="--")
+        axes.set_title(f"{name}: {mean:.2f} on average over {total:,} updates", loc="left")
+        axes.set_ylabel("updates in %")
+        axes.set_ylim(0, max(105.0, 1.05 * max(shares)))
+        axes.grid(False, axis="x")
+    if most < 25:
+        panels[-1].set_xticks(range(most + 1))
+    panels[-1].set_xlabel(
+        "staleness: updates between reading the parameters and applying the gradient"
+    )
+
+
+def staleness_of(row: Run | Iterable[int]) -> Counter[int]:
+    """Count the updates by staleness, from a run's record or from a list."""
+    if not isinstance(row, Run):
+        return Counter(int(late) for late in row)
+    told = row.measured("staleness")
+    if not told:
+        raise ValueError("The run has no staleness: it is not a run of train_ps.py.")
+    return Counter({int(m["late"]): int(m["value"]) for m in told})

@@ -6,7 +6,7 @@ from typing import Any
 from autograder.measuring import rounds
 from autograder.records import Run
 from autograder.wording import counted
-from lessons.toolkit.plots.figure import COLOURS, GREY, card, picture
+from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 MOST_SHARE = 1.1  # ranks that exchange gradients cannot be faster than ranks that do not
 LOOKS = {  # phase -> colour, marker
@@ -29,7 +29,7 @@ def speed_rounds(figure: Any, run: Run) -> None:
         "together": f"together: gradients averaged ({gain.value:.2f} times one)",
     }
     for phase, (colour, marker) in LOOKS.items():
-        rates = [rate(one, getattr(one, phase)) * ranks for one in found]
+        rates = [work(one) * ranks / getattr(one, phase) for one in found]
         look = {"marker": marker, "ls": "-", "lw": 0.8, "color": colour}
         axes.plot(numbers, rates, **look, label=labels[phase])
     axes.set(xlabel="round", ylabel=unit_of(found[0]), xticks=numbers)
@@ -56,22 +56,23 @@ def speedup_card(figure: Any, run: Run) -> None:
         run.header.device or "",
         run.header.framework or "",
     ]
-    axes = card(figure, f"{gain.value:.2f} ×", "as fast as one rank", facts)
+    figure.set_size_inches(7.2, 3)
+    left, axes = figure.subplots(1, 2, width_ratios=[1.4, 1])
+    left.set_axis_off()
+    left.text(0, 0.73, f"{gain.value:.2f} ×", size=40, weight="bold", color=COLOURS[0], va="center")
+    left.text(0, 0.49, "as fast as one rank", fontsize=13, va="center")
+    left.text(0, 0.31, "\n".join(fact for fact in facts if fact), va="top", color=GREY)
     bars = {"one rank": ("alone", 1), "silent": ("silent", ranks), "together": ("together", ranks)}
     for place, (phase, times) in enumerate(bars.values()):
-        height = median(rate(one, getattr(one, phase)) for one in found) * times
+        height = median(work(one) * times / getattr(one, phase) for one in found)
         axes.bar(place, height, color=LOOKS[phase][0])
     axes.set_xticks(range(len(bars)), bars)
     axes.set_ylabel(unit_of(found[0]))
     axes.grid(False, axis="x")
 
 
-def rate(one: rounds.Round, seconds: float) -> float:
-    """Return one rank's rate, in samples per second if the round states its number of samples."""
-    return work(one) / seconds
-
-
 def work(one: rounds.Round) -> float:
+    """Return one rank's samples in a phase, or 1 if the round does not state them."""
     return (one.event.number("steps") or 1.0) * (one.event.number("samples") or 1.0)
 
 

@@ -1,0 +1,154 @@
+"""Pictures of learning: curves, weights, images, and the seconds and accuracy of each epoch."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograder.measuring import interval, measure
+from autograder.records import Number, Run
+from lessons.toolkit.plots.figure import COLOURS, GREY, digits, look, picture
+
+
+@picture
+def fitted_curves(
+    figure: Any, x: Sequence[float], y: Sequence[float], curves: Mapping[str, Any]
+) -> None:
+    """Plot the points and the curves fitted to them.
+
+    `curves`: name -> (x values, y values), drawn from light to dark.
+    """
+    axes = figure.subplots()
+    axes.plot(x, y, "o", color=GREY, mfc="white", label=f"{len(x)} points")
+    for place, (name, (across, up)) in enumerate(curves.items(), start=1):
+        strength = place / len(curves)
+        axes.plot(across, up, color=COLOURS[0], alpha=strength, lw=0.8 + 1.6 * strength, label=name)
+    axes.set(xlabel="x", ylabel="y")
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+@picture
+def losses(figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10.0) -> None:
+    """Plot the loss after each step, one line per run. Values above `highest` are cut off."""
+    axes = figure.subplots()
+    ends = []
+    for place, (name, values) in enumerate(runs.items()):
+        colour = COLOURS[place % len(COLOURS)]
+        inside = [v if math.isfinite(v) and v <= highest else math.nan for v in values]
+        out = next((n for n, v in enumerate(inside) if math.isnan(v)), None)
+        if out is not None:  # draw up to the edge only, because the loss does not come down again
+            inside[out:] = [math.nan] * (len(inside) - out)
+            axes.plot(out, highest, "^", color=colour, ms=10, clip_on=False)
+            name = f"{name}: leaves the picture"
+        axes.plot(range(len(inside)), inside, color=colour, lw=1.8, label=name)
+        ends.append(len(values))
+    axes.set_yscale("log")
+    axes.set(xlabel="step", ylabel="loss", xlim=(0, max(ends) - 1))
+    axes.set_ylim(top=highest)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+@picture
+def weight_images(figure: Any, weights: Any, count: int = 16) -> None:
+    """Show weights of the first hidden units as 28 × 28 pixels, blue above 0 and red below.
+
+    weights: one column of 784 for each unit. The units with the largest weights are shown.
+    """
+    strength = (weights**2).sum(axis=0)
+    units = sorted(range(weights.shape[1]), key=lambda unit: -strength[unit])[:count]
+    rows = math.ceil(len(units) / 8)
+    figure.set_size_inches(7.2, 1.1 * rows)
+    for place, unit in enumerate(units, start=1):
+        axes = figure.add_subplot(rows, 8, place)
+        largest = abs(weights[:, unit]).max()
+        image = weights[:, unit].reshape(28, 28)
+        axes.imshow(image, cmap="RdBu", vmin=-largest, vmax=largest)
+        axes.set_title(f"unit {unit}", fontsize=9, pad=2)
+        axes.set_axis_off()
+
+
+@picture
+def images(figure: Any, pixels: Any, labels: Sequence[Any]) -> None:
+    """Show images with their labels, eight per row."""
+    rows = math.ceil(len(pixels) / 8)
+    figure.set_size_inches(7.2, 1.15 * rows)
+    for number, (image, label) in enumerate(zip(pixels, labels, strict=True), start=1):
+        axes = figure.add_subplot(rows, 8, number)
+        axes.imshow(image, cmap="gray_r" if image.ndim == 2 else None)
+        axes.set_title(str(label), fontsize=11, pad=2)
+        axes.set_axis_off()
+
+
+@picture
+def epoch_bars(figure: Any, runs: Mapping[str, Run]) -> None:
+    """Plot the seconds of each epoch, with the first epoch hatched.
+
+    A line shows the reported time per epoch.
+    """
+    axes = figure.subplots()
+    width = 0.8 / max(len(runs), 1)
+    most, medians = 1, False
+    for place, (name, run) in enumerate(runs.items()):
+        colour = COLOURS[place % len(COLOURS)]
+        seconds = seconds_of(run)
+        most = max(most, len(seconds))
+        centres = [n + (place + 0.5) * width - 0.4 for n in range(1, len(seconds) + 1)]
+        heights, whiskers = [number.value for number in seconds], rounding(seconds)
+        style: Any = {"color": colour, "error_kw": {"ecolor": "black", "capsize": 3}}
+        bars = axes.bar(centres, heights, width * 0.92, yerr=whiskers, **style)
+        for bar in bars[:1]:
+            bar.set(facecolor="white", edgecolor=colour, hatch="////")
+        time = interval.measured_or_none(measure.epoch_time, run)
+        if time:
+            for centre in centres[1:]:  # across this program's own bars only
+                left, right = centre - 0.46 * width, centre + 0.46 * width
+                axes.hlines(time.value, left, right, "black", lw=2)
+            medians = True
+            name = f"{name}: {digits(time.value)} s per epoch ({time.basis})"
+        axes.bar(0, 0, color=colour, label=name)
+    axes.bar(
+        0, 0, facecolor="white", edgecolor=GREY, hatch="////", label="first epoch: not counted"
+    )
+    if medians:
+        axes.hlines(0, 0, 0, "black", lw=2, label="black line: seconds per epoch")
+    axes.set(xlabel="epoch", ylabel="training time in s", xticks=range(1, most + 1))
+    axes.set_xlim(0.5, most + 0.5)
+    axes.grid(False, axis="x")
+    figure.legend(loc="outside upper left", ncols=1)
+
+
+@picture
+def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
+    """Plot training accuracy after each epoch, and test accuracy at the end."""
+    axes = figure.subplots()
+    last = 1
+    for place, (name, run) in enumerate(runs.items()):
+        for which, line in (("train_accuracy", "-"), ("val_accuracy", ":")):
+            known = [(e.number, getattr(e, which).value) for e in run.epochs if getattr(e, which)]
+            if known:
+                what = "training" if which == "train_accuracy" else "validation"
+                axes.plot(
+                    *zip(*known, strict=True), ls=line, **look(place), label=f"{name}, {what}"
+                )
+                last = max(last, known[-1][0])
+        if run.test_accuracy is not None:
+            end = run.epochs[-1].number if run.epochs else 1
+            value = run.test_accuracy.value
+            axes.plot(
+                end + 0.15, value, ls="", **look(place), mfc="white", ms=10, mew=2,
+                label=f"{name}, test: {value:.4f}",
+            )  # fmt: skip
+    axes.set(xlabel="epoch", ylabel="accuracy", xticks=range(1, last + 1))
+    axes.set_xlim(0.8, last + 0.4)
+    if axes.lines:
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def seconds_of(run: Run) -> list[Number]:
+    return [epoch.seconds or Number(0.0) for epoch in run.epochs]
+
+
+def rounding(seconds: Sequence[Number]) -> list[float] | None:
+    """Return error bars for the rounding of the log's times, or None if they are precise enough."""
+    halves = [number.half_width for number in seconds]
+    coarse = any(number.half_width > 0.01 * number.value for number in seconds)
+    return halves if coarse else None

@@ -1,1 +1,0 @@
-"""Pictures of many ranks: messages, speedups, shares, pipelines, and jobs that resume."""
