@@ -16,10 +16,7 @@ from tests.autograder.class_yaml import setting
 from tests.autograder.evidence import rewriting as forge
 from tests.autograder.evidence.rewriting import Lines, events
 
-HEADER = (
-    "JobID|User|Account|JobName|Partition|State|ExitCode|DerivedExitCode|Submit|Start|End"
-    "|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|AllocTRES|NodeList|SubmitLine|JobIDRaw|NTasks|TotalCPU|MaxRSS"
-)
+HEADER = "JobID|User|State|Start|End|NCPUS|AllocTRES|NodeList|TotalCPU"
 # The origin of each output (lesson, saved output, job name), and how much slower the machine was.
 JOBS = {
     "numpy": ("01", "right", "01_numpy", 1),
@@ -38,8 +35,6 @@ class Case:
     """A student's outputs, which a forgery changes, and what the scheduler knows about the jobs."""
 
     outputs: dict[str, Lines]  # by the names above
-    errors: dict[str, str] = field(default_factory=dict)  # what a job's error file contains
-    states: dict[str, str] = field(default_factory=dict)
     users: dict[str, str] = field(default_factory=dict)
     cpu: dict[str, int] = field(default_factory=dict)  # seconds of CPU time
     # How a classmate changed the same outputs; that classmate is then the forger.
@@ -87,28 +82,16 @@ def honest_outputs(jobs: tuple[str, ...]) -> dict[str, Lines]:
 
 def accounting(outputs: dict[str, Lines], case: Case) -> str:
     """Return what the scheduler knows: the jobs as they really ran, and another user's GPU job."""
-    rows = [HEADER]
-    rows.append(
-        "900|eve|course|gpu|gpu|COMPLETED|0:0|0:0|1|2|3|1|9|1|1|cpu=1,gres/gpu=1|vm|x|900||00:01.000|"
-    )
+    rows = [HEADER, "900|eve|COMPLETED|2|3|1|cpu=1,gres/gpu=1|vm|00:01.000"]
     for name, lines in outputs.items():
         job = forge.one(lines, "machine")["value"]["job_id"]
         ranks = forge.one(lines, "header")["value"]["world_size"]
         times = [event["time_ms"] // 1000 for event in events(lines)]
         first, last = min(times) - IMPORT_S, max(times) + END_S
-        who, state = case.users.get(name, "ada"), case.states.get(name, "COMPLETED")
         cpu = case.cpu.get(name, ranks * (last - first))
-        for id_, user, job_name, begin, end, tasks in (
-            (job, who, JOBS[name][2], first - 2, last + 1, ""),
-            (f"{job}.batch", "", "batch", first - 2, last + 1, 1),
-            (f"{job}.extern", "", "extern", first - 2, last + 1, 1),
-            (f"{job}.0", "", "python", first, last, ranks),
-        ):
-            work = f"{cpu // 60:02}:{cpu % 60:02}.000|400000K"
-            times_ = f"{begin}|{begin}|{end}|{end - begin}|10"
-            had = f"1|{ranks}|billing={ranks},cpu={ranks},mem=4G,node=1|vm|sbatch|{job}|{tasks}"
-            row = f"{id_}|{user}|course|{job_name}|cpu|{state}|0:0|0:0|{times_}|{had}|{work}"
-            rows.append(row)
+        who = case.users.get(name, "ada")
+        had = f"{ranks}|cpu={ranks},mem=4G,node=1|vm|{cpu // 60:02}:{cpu % 60:02}.000"
+        rows.append(f"{job}|{who}|COMPLETED|{first}|{last}|{had}")
     return "\n".join(rows) + "\n"
 
 
@@ -119,11 +102,11 @@ def said_of(forgery: Forgery, accounted: bool) -> Said:
     lesson = JOBS[forgery.jobs[0]][0]
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
-        hand_in(root / "class" / "ada" / lesson, case.outputs, case.errors)
+        hand_in(root / "class" / "ada" / lesson, case.outputs)
         if case.classmate:
             theirs = copy.deepcopy(honest)
             case.classmate(theirs)
-            hand_in(root / "class" / "ben" / lesson, theirs, {})
+            hand_in(root / "class" / "ben" / lesson, theirs)
         roster = "student,login\nada,ada\nben,ben\n" if case.logins else "student\nada\nben\n"
         (root / "roster.csv").write_text(roster)
         (root / "sacct.txt").write_text(accounting(honest, case))
@@ -148,9 +131,7 @@ SHARED = (
 )
 
 
-def hand_in(folder: Path, outputs: dict[str, Lines], errors: dict[str, str]) -> None:
+def hand_in(folder: Path, outputs: dict[str, Lines]) -> None:
     folder.mkdir(parents=True)
     for number, (name, lines) in enumerate(outputs.items(), start=1001):
         (folder / f"{JOBS[name][2]}_{number}.out").write_text(forge.written(lines), "utf-8")
-        if name in errors:
-            (folder / f"{JOBS[name][2]}_{number}.err").write_text(errors[name], "utf-8")

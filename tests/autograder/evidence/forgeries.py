@@ -1,15 +1,11 @@
-"""Submissions forged from real ones, with the chain sealed again, and the findings for each.
-
-python -m tests.autograder.evidence.forgeries      # the table, from the grader it imports
-"""
+"""Submissions forged from real ones, with the chain sealed again, and the findings for each."""
 
 import copy
-import sys
 from collections.abc import Callable
 
 from autograder.codes import FindingCode as Code
 from tests.autograder.evidence import rewriting as forge
-from tests.autograder.evidence.forged_class import JOBS, Case, Forgery, said_of
+from tests.autograder.evidence.forged_class import JOBS, Case, Forgery
 from tests.autograder.evidence.rewriting import Lines, events, put
 
 
@@ -28,7 +24,6 @@ def second_student(change: Callable[[Lines], None], logins: bool = True) -> Call
 
 def other_job(lines: Lines, job: int = 9009) -> None:
     put(lines, "machine", job_id=str(job))
-    forge.printed(lines, r"^job: \d+", f"job: {job}")
 
 
 def all_of(*changes: Callable[[Lines], None]) -> Callable[[Lines], None]:
@@ -55,13 +50,9 @@ def more_data(lines: Lines, samples: int, batch: int) -> None:
     put(lines, "epoch_stop", unique_samples=samples, steps=-(-samples // batch))
 
 
-def eval_as(lines: Lines, accuracy: float) -> None:
+def raised(lines: Lines, accuracy: float) -> None:
     for event in events(lines, "eval_accuracy"):
         event["value"] = accuracy
-
-
-def raised(lines: Lines, accuracy: float) -> None:
-    eval_as(lines, accuracy)
     put(lines, "run_stop", test_accuracy=accuracy)
 
 
@@ -120,13 +111,10 @@ FORGERIES = (
 # Lies that nothing else in the submission contradicts. Only running the program again exposes them.
 UNSEEN = (
     Forgery("last epoch dropped", NUMPY, lambda c: forge.without_epoch(c["numpy"], 3), ""),
-    Forgery("one run copied under all headers of a sweep, seconds jittered", SWEEP,
-        lambda c: forge.under_all_headers(c["sweep"], jitter_all), ""),
     Forgery("60,000 samples claimed for 12,800, everywhere, alone", NUMPY,
         lambda c: more_data(c["numpy"], 60_000, 32), ""),
-    Forgery("accuracy raised in the record and in what was printed", NUMPY,
-        lambda c: (raised(c["numpy"], 0.99), forge.printed(c["numpy"], r"^Test accuracy: .*",
-            "Test accuracy: 0.9900")), ""),
+    Forgery("accuracy raised everywhere", NUMPY,
+        lambda c: raised(c["numpy"], 0.99), ""),
     Forgery("all seconds and the clock ÷ 3.5, of 5 s", ("horovod-1",),
         lambda c: faster(c["horovod-1"], 3.5, clock=True), ""),
 )  # fmt: skip
@@ -139,25 +127,4 @@ def rewritten(case: Case) -> Lines:
     forge.with_second_rank(lines)
     forge.new_id(lines)
     other_job(lines, 1004)
-    forge.printed(lines, r"^ranks: 1", "ranks: 2")
     return lines
-
-
-def jitter_all(run: Lines) -> None:
-    forge.jittered(run)
-    put(run, "run_stop", seconds=lambda s: s + 0.0013)
-
-
-def table() -> str:
-    rows = ["| forgery | without accounting | with true accounting |", "|---|---|---|"]
-    for forgery in (*HONEST, *FORGERIES, *UNSEEN):
-        cells = []
-        for accounted in (False, True):
-            said = said_of(forgery, accounted)
-            cells.append(f"{said.tier}: {'; '.join(said.findings) or '–'}")
-        rows.append(f"| {forgery.what} | {' | '.join(cells)} |")
-    return "\n".join(rows)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(table() + "\n")

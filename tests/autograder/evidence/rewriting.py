@@ -5,7 +5,6 @@ This module knows nothing about the grader.
 
 import json
 import random
-import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -104,16 +103,7 @@ def slowed(lines: Lines, times: float) -> Lines:
     for event in events(lines):
         event["time_ms"] = round(first + times * (event["time_ms"] - first))
     put(lines, "epoch_stop", "run_stop", seconds=lambda s: round(s * times, 6))
-    if times != 1:
-        keras = r" - \d+s - (.*?)(?: - (\d+)(m?)s/epoch - \d+m?s/step)?$"
-        printed(lines, keras, lambda found: as_slow(found, times))
     return lines
-
-
-def as_slow(found: re.Match[str], times: float) -> str:
-    """Return Keras's line with the seconds of the slower machine."""
-    seconds = times * int(found[2]) / (1000 if found[3] else 1)
-    return f" - {seconds:.0f}s - {found[1]} - {seconds:.0f}s/epoch - 9ms/step"
 
 
 def later(lines: Lines, seconds: int) -> Lines:
@@ -140,10 +130,6 @@ def new_id(lines: Lines, run: str = "deadbeef") -> None:
 def jittered(lines: Lines, share: float = 0.02) -> None:
     rng = random.Random(7)
     put(lines, "epoch_stop", seconds=lambda s: round(s * (1 + rng.uniform(-share, share)), 6))
-
-
-def printed(lines: Lines, pattern: str, new: str | Callable[[re.Match[str]], str]) -> None:
-    lines[:] = [re.sub(pattern, new, line) if isinstance(line, str) else line for line in lines]
 
 
 def without_epoch(lines: Lines, number: int) -> None:

@@ -21,29 +21,21 @@ def small(monkeypatch):
     monkeypatch.setattr(scan, "MOST_SEARCHED", 2_000)
 
 
-@pytest.mark.parametrize(
-    ("data", "epochs", "outcome", "too_large"),
-    [
-        (EPOCHS, 3, Outcome.COMPLETED, False),
-        (EPOCHS + DEBUG[:2_500], 3, None, False),
-        (EPOCHS + DEBUG, 3, None, True),
-        (DEBUG + EPOCHS, 3, None, True),
-        (EPOCHS + DEBUG + TIME_LIMIT, 3, Outcome.TIMEOUT, True),
-        (DEBUG + EPOCHS + DEBUG, 0, None, True),
-        (DEBUG + RECORD + DEBUG, len(read_bytes({"a.out": RECORD})[0].epochs), None, True),
-        (RECORD, len(read_bytes({"a.out": RECORD})[0].epochs), Outcome.COMPLETED, False),
-    ],
-    ids=[
-        "small",
-        "no middle",
-        "begin",
-        "end",
-        "its end",
-        "middle",
-        "record in the middle",
-        "record alone",
-    ],
-)
+IN_RECORD = len(read_bytes({"a.out": RECORD})[0].epochs)
+# The output, its epochs, its outcome (None: any), and whether something is left out.
+LARGE = {
+    "small": (EPOCHS, 3, Outcome.COMPLETED, False),
+    "no middle": (EPOCHS + DEBUG[:2_500], 3, None, False),
+    "begin": (EPOCHS + DEBUG, 3, None, True),
+    "end": (DEBUG + EPOCHS, 3, None, True),
+    "its end": (EPOCHS + DEBUG + TIME_LIMIT, 3, Outcome.TIMEOUT, True),
+    "middle": (DEBUG + EPOCHS + DEBUG, 0, None, True),
+    "record in the middle": (DEBUG + RECORD + DEBUG, IN_RECORD, None, True),
+    "record alone": (RECORD, IN_RECORD, Outcome.COMPLETED, False),
+}
+
+
+@pytest.mark.parametrize(("data", "epochs", "outcome", "too_large"), LARGE.values(), ids=LARGE)
 def test_what_is_read(data, epochs, outcome, too_large):
     runs = read_bytes({"a.out": data})
     assert max(len(run.epochs) for run in runs) == epochs

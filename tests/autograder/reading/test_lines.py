@@ -64,25 +64,10 @@ def test_blocks_are_whole_lines_but_for_the_half_last_one():
         assert block.data.startswith(b"line ")
 
 
-def test_nothing_has_no_blocks():
-    assert list(blocks(io.BytesIO(b""))) == []
-    assert list(blocks(io.BytesIO(b"\0" * 5000), size=100)) == []
-
-
 def test_nuls_are_left_out():
     """They occur in files with holes and in text with two bytes per character."""
     (block,) = blocks(io.BytesIO("loss: 0.5\n".encode("utf-16-le")))
     assert block.data == b"loss: 0.5\n"
-
-
-def test_an_overlong_line_keeps_its_end():
-    text = b"first\n" + b"x" * 10_000 + b"end\nlast\n"
-    found = list(blocks(io.BytesIO(text), size=100, longest=150))
-    joined = b"".join(block.data for block in found)
-    assert joined.startswith(b"first\n")
-    assert joined.endswith(b"xend\nlast\n")
-    assert sum(block.cut for block in found) == len(text) - len(joined)
-    assert max(len(block.data) for block in found) <= 400
 
 
 @given(st.binary(max_size=400), st.integers(1, 50), st.integers(1, 50))

@@ -11,44 +11,19 @@ from autograder.reading.plain_summary import summary
 from autograder.records import Run
 
 SAMPLES = Path(__file__).parent / "samples"
+KERAS_FACTS = "epoch_seconds", "final_train_accuracy", "final_val_accuracy", "final_train_loss"
+KERAS_SAMPLES = {
+    "keras_tf1_bars": ([8, 7], 0.97, 0.97, 0.1),
+    "keras_tf1": ([87, 77], 0.4743, 0.5093, 1.4617),
+    "keras_tf2_bars": ([12, 10], 0.3, 0.4, 2.0),
+    "keras_tf2": ([14, 0.067], 0.96, 0.97, 0.12),
+    "keras3_bars": ([6, 5], 0.96, 0.97, 0.11),
+    "keras3": ([6, 5], 0.96, 0.97, 0.11),
+}
+# The line of `evaluate` does not name its data.
 KERAS: dict[str, dict[str, Any]] = {
-    "keras_tf1_bars": {
-        "epoch_seconds": [8, 7],
-        "final_train_accuracy": 0.97,
-        "final_val_accuracy": 0.97,
-        "final_train_loss": 0.1,
-    },
-    "keras_tf1": {
-        "epoch_seconds": [87, 77],
-        "final_train_accuracy": 0.4743,
-        "final_val_accuracy": 0.5093,
-        "final_train_loss": 1.4617,
-    },
-    "keras_tf2_bars": {
-        "epoch_seconds": [12, 10],
-        "final_train_accuracy": 0.3,
-        "final_val_accuracy": 0.4,
-        "final_train_loss": 2.0,
-    },
-    "keras_tf2": {
-        "epoch_seconds": [14, 0.067],
-        "final_train_accuracy": 0.96,
-        "final_val_accuracy": 0.97,
-        "final_train_loss": 0.12,
-        "test_accuracy": None,  # the line of `evaluate` does not name its data
-    },
-    "keras3_bars": {
-        "epoch_seconds": [6, 5],
-        "final_train_accuracy": 0.96,
-        "final_val_accuracy": 0.97,
-        "final_train_loss": 0.11,
-    },
-    "keras3": {
-        "epoch_seconds": [6, 5],
-        "final_train_accuracy": 0.96,
-        "final_val_accuracy": 0.97,
-        "final_train_loss": 0.11,
-    },
+    name: dict(zip(KERAS_FACTS, facts, strict=True), test_accuracy=None, outcome="completed")
+    for name, facts in KERAS_SAMPLES.items()
 }
 PRESETS = {preset["name"]: preset for preset in presets.data()}
 # Presets whose example is one run with epochs.
@@ -62,7 +37,7 @@ def sample(name: str) -> str:
 
 
 def says(name: str) -> dict[str, Any]:
-    return PRESETS[name]["reads"] if name in PRESETS else {"outcome": "completed", **KERAS[name]}
+    return PRESETS[name]["reads"] if name in PRESETS else KERAS[name]
 
 
 def read_one(text: str) -> Run:
@@ -107,14 +82,7 @@ def test_an_example_cut_in_its_first_half_is_not_complete(name):
     assert read_one(text[: len(text) // 3]).outcome in ("incomplete", "unknown")
 
 
-PREFIXES = [
-    "{}: ",
-    "{:>3}: ",
-    "[1,{}]<stdout>:",
-    "[1,{}]<stdout>: ",
-    "[{}]<stdout>:",
-    "[default{}]:",
-]
+PREFIXES = "{}: ", "{:>3}: ", "[1,{}]<stdout>:", "[1,{}]<stdout>: ", "[{}]<stdout>:", "[default{}]:"
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

@@ -9,7 +9,7 @@ import pytest
 from autograder.codes import ProblemCode
 from autograder.reading.files import read_bytes
 from autograder.reading.formats import record
-from autograder.records import Header, Run, Where
+from autograder.records import Run
 from tests.autograder.make_record import Writer, make_record, sealed_again
 
 
@@ -46,15 +46,6 @@ def test_everything_that_a_record_says_is_read():
     assert (run.epochs[0].seconds.where.line, run.ranks[0].where.line) == (5, 2)
 
 
-def test_machine_facts_belong_to_the_header():
-    writer = Writer()
-    writer.add("header", {"lesson": "02", "world_size": 1})
-    writer.add("machine", {"job_id": "77", "hosts": ["n1"]})
-    run = read_one(writer.lines)
-    assert run.header == Header(lesson="02", world_size=1, job_id="77", hosts=("n1",))
-    assert run.job_id == "77"
-
-
 def test_validation_belongs_to_its_epoch_and_the_test_to_the_run():
     writer = Writer()
     writer.add("header", {"world_size": 1})
@@ -68,17 +59,10 @@ def test_validation_belongs_to_its_epoch_and_the_test_to_the_run():
     assert (run.test_accuracy.value, run.test_loss.value) == (0.8, 0.3)
 
 
-@pytest.mark.parametrize(
-    "prefix",
-    [
-        "{}: ",
-        "{:>2}: ",
-        "[1,{}]<stdout>:",
-        "[1,{}]<stdout>: ",
-        "[{}]<stdout>:",
-        "Epoch 1/3 \x1b[1m",
-    ],
-)
+PREFIXES = ("{}: ", "{:>2}: ", "[1,{}]<stdout>: ", "[{}]<stdout>:", "Epoch 1/3 \x1b[1m")
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
 def test_prefixes_do_no_harm(prefix):
     lines = make_record(size=4)
     assert read_one([prefix.format(3) + line for line in lines]).chain_intact is True
@@ -165,12 +149,6 @@ def test_what_breaks_the_chain_is_found_and_the_rest_is_read(damage):
     assert run.epochs
 
 
-def test_only_the_first_break_of_a_rank_is_told():
-    lines = make_record(size=2)
-    run = read_one(edit(edit(lines, '"loss":0.5', '"loss":0.4'), "0.25", "0.24"))
-    assert reasons(run).count("breaks here") == 1
-
-
 def remade(key: str, value: object) -> list[str]:
     """Return a record whose writer wrote this member itself, so the chain is intact."""
     writer = Writer()
@@ -226,16 +204,6 @@ def test_a_damaged_line_is_a_problem_with_its_place_and_the_rest_is_read(line):
     assert problems[0].code in (ProblemCode.BAD_LINE, ProblemCode.NEVER_WRITTEN)
 
 
-def test_a_rank_that_reports_twice_is_a_problem():
-    writer = Writer()
-    writer.add("header", {"world_size": 2})
-    for _ in range(2):
-        writer.add("rank", {"rank": 1, "host": "n1"}, rank=1)
-    run = read_one(writer.lines)
-    assert len(run.ranks) == 1
-    assert "rank 1" in reasons(run)
-
-
 @pytest.mark.parametrize("key", sorted({*record.ONCE} - {"machine"}))
 def test_the_first_of_two_lines_counts(key):
     lines = make_record(size=1)
@@ -278,17 +246,6 @@ def test_of_a_flood_a_part_is_kept_and_the_rest_is_reported(monkeypatch):
     lines = [re.sub(r'"shard":\[[^]]*\]', f'"slices":{pieces}', line) for line in lines]
     shares = read_one(sealed_again(lines))
     assert 5 < sum(rank.slices is not None for rank in shares.ranks) < 60
-
-
-def test_a_chain_of_any_length_and_ranks_without_number_are_no_burden(monkeypatch):
-    monkeypatch.setattr(record, "MOST_BYTES", 6)
-    launches = record.Launches()
-    for rank in range(10):
-        about = {"run": "5f", "rank": rank, "chain": "x" * 60_000}
-        event = {"key": "unheard", "metadata": about}
-        record.take(launches, event, b"{}", Where("a.out", 1))
-    chains = launches.by_run["5f"].chains
-    assert (len(chains), {len(chain.seed) for chain in chains.values()}) == (3, {12})
 
 
 @pytest.mark.parametrize(("name", "value"), [("param_spread", "none"), ("files_written", [2])])
