@@ -5,7 +5,8 @@ Logic and tests use the codes. People read sentences.
 
 from enum import StrEnum
 
-from autograder.finding_codes import FindingCode
+from autograder.finding_codes import BOTH, STUDENT, Audience
+from autograder.finding_codes import FindingCode as FindingCode
 
 
 class Outcome(StrEnum):
@@ -53,19 +54,6 @@ class GradeStatus(StrEnum):
     GRADER_ERROR = "grader error"
 
 
-class ProblemCode(StrEnum):
-    """The kinds of problems that a reader finds in an output. Most have the code OTHER."""
-
-    OTHER = "other"
-    CHAIN_BROKEN = "chain broken"  # a line of the run record is missing, moved or changed
-    NEVER_WRITTEN = "never written"  # no honest program writes this: a person should look
-    EXCEPTION = "exception"  # the line that ends a traceback
-    BAD_LINE = "bad line"  # a line of the run record that cannot be read
-    UNREAD = "unread"  # the file itself could not be read
-    TOO_LARGE = "too large"  # only the record and both ends of the file were read
-    TERMINAL_COPY = "terminal copy"  # copied from a window instead of a job's file
-
-
 class ReasonCode(StrEnum):
     """The reason why part of a check earned its credit, or why a value was not measured."""
 
@@ -89,6 +77,12 @@ class ReasonCode(StrEnum):
     NOT_MEASURED = "not measured"  # the output does not have the value
     TOO_NOISY = "too noisy"  # the repeats differ too much, or the machine was busy: run again
 
+    @property
+    def audience(self) -> Audience:
+        """Return who follows the advice for a part with this reason."""
+        by_instructor = self in (ReasonCode.NOT_CALIBRATED, ReasonCode.RUN_UNCLEAR)
+        return BOTH if by_instructor else STUDENT
+
 
 # Nothing was submitted for this part: no run, no answer, no report.
 ABSENT = frozenset(
@@ -103,22 +97,5 @@ ABSENT = frozenset(
         ReasonCode.NO_RUN_OF_SIZE,
     }
 )
-# Only the instructor can supply what is missing.
+# Only the instructor can supply what is missing, and the student may know that.
 LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRATED})
-
-
-# Advice for the instructor. Students need not do anything.
-ADVISE_INSTRUCTOR = frozenset(
-    {
-        FindingCode.GRADER_FAILED,
-        FindingCode.OWNER_UNKNOWN,
-        FindingCode.MARKED_LATE,
-        FindingCode.TIME_UNREAD,
-        FindingCode.LESSON_OVERRIDDEN,
-        FindingCode.FILE_UNREADABLE,
-        FindingCode.ARCHIVE_CLOSED,
-        FindingCode.GAPS_UNFILLED,
-        ReasonCode.NOT_CALIBRATED,
-        ReasonCode.RUN_UNCLEAR,
-    }
-)

@@ -18,22 +18,37 @@ class Severity(StrEnum):
 CONTRADICTS, DOUBT, LOOK, INFORMATION = SEVERITIES = tuple(Severity)  # the worst first
 
 
+class Audience(StrEnum):
+    """The people for whom a finding is."""
+
+    STUDENT = "student"  # who reads it and follows the advice
+    BOTH = "both"  # the student reads it, and the instructor follows the advice
+    INSTRUCTOR = "instructor"  # the student must not see it
+
+
+STUDENT, BOTH, INSTRUCTOR = Audience
+
+
 class FindingCode(StrEnum):
     """Findings that a person should see about a submission, its runs or its answers.
 
-    A code without a heading is never a finding, only a reason to look at a grade.
+    Findings of a code without a heading bring their own.
     """
 
     severity: Severity
     heading: str
-    private: bool  # never shown to the student
+    audience: Audience
 
     def __new__(
-        cls, value: str, severity: Severity = LOOK, heading: str = "", private: bool = False
+        cls,
+        value: str,
+        severity: Severity = LOOK,
+        heading: str = "",
+        audience: Audience = STUDENT,
     ) -> "FindingCode":
         member = str.__new__(cls, value)
         member._value_ = value
-        member.severity, member.heading, member.private = severity, heading, private
+        member.severity, member.heading, member.audience = severity, heading, audience
         return member
 
     @staticmethod
@@ -48,26 +63,28 @@ class FindingCode(StrEnum):
     # fmt: off
     # What was submitted, by whom and when.
     GRADER_FAILED = (auto(), LOOK,
-        "The grader failed on this submission, which is not the student's fault")
+        "The grader failed on this submission, which is not the student's fault", BOTH)
     BY_PARTNER = auto(), INFORMATION, "Submitted by {name} for the group"
-    OWNER_UNKNOWN = auto(), LOOK, "It is not known whose submission this is", True
+    OWNER_UNKNOWN = auto(), LOOK, "It is not known whose submission this is", INSTRUCTOR
     LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
     NOTHING_FOUND = auto(), LOOK, "No gradable files were found"
-    MARKED_LATE = auto(), LOOK, "The platform marked this as late, but does not say how late"
-    TIME_UNREAD = auto(), LOOK, "The platform's submission time cannot be read", True
+    MARKED_LATE = (auto(), LOOK,
+        "The platform marked this as late, but does not say how late", BOTH)
+    TIME_UNREAD = auto(), LOOK, "The platform's submission time cannot be read", INSTRUCTOR
     LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
     SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
-    LESSON_OVERRIDDEN = auto(), LOOK, "The files belong to a lesson other than `--lesson`", True
+    LESSON_OVERRIDDEN = (auto(), LOOK,
+        "The files belong to a lesson other than `--lesson`", INSTRUCTOR)
     # Files and archives.
     LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
-    FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts"
+    FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts", BOTH
     TERMINAL_COPY = ("copy from a terminal", LOOK,
         "This is a copy from a terminal, not the file that the job wrote")
     OUTPUT_CUT = auto(), LOOK, "The last line of an output is cut off"
     FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
     ARCHIVE_KIND = auto(), LOOK, "{name}: this kind of archive is not read; .zip and .tar.gz are"
-    ARCHIVE_CLOSED = auto(), LOOK, "{name}: archives are not opened here"
+    ARCHIVE_CLOSED = auto(), LOOK, "{name}: archives are not opened here", BOTH
     ARCHIVE_WITHIN = auto(), LOOK, "An archive within an archive was left out"
     FILE_DAMAGED = auto(), LOOK, "The archive contains a damaged file"
     ARCHIVE_LEFT_OUT = auto(), LOOK, "Something in the archive was left out"
@@ -85,7 +102,10 @@ class FindingCode(StrEnum):
     ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"
     ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
     # Runs.
-    READ_PROBLEM = auto(), INFORMATION, "{reason}"
+    # Lines of an output, each with the reason that its reader gives as the heading.
+    READ_PROBLEM = auto(), INFORMATION
+    BAD_LINE = auto(), INFORMATION  # a line of the run record that cannot be read
+    EXCEPTION = auto(), INFORMATION  # the line that ends a traceback
     LARGER_RUN_UNFINISHED = (auto(), INFORMATION,
         "A larger run of `{name}` did not finish, so a smaller one counts")
     RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"
@@ -115,21 +135,27 @@ class FindingCode(StrEnum):
     MORE_RANKS_THAN_CPUS = auto(), DOUBT, "More ranks than the job had CPUs"
     OUTSIDE_JOB_TIME = auto(), CONTRADICTS, "The run falls outside the job's time"
     JOB_COMPUTED_LITTLE = auto(), DOUBT, "The job did far less work than its runs claim"
-    OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account", True
+    OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account", INSTRUCTOR
     # The program, and what it does when it is run again.
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
     GAPS_UNFILLED = (auto(), LOOK,
-        "A program that ran has unfilled gaps, but hardly any point is lost", True)
+        "A program that ran has unfilled gaps, but hardly any point is lost", INSTRUCTOR)
     RERUN_FEWER_POINTS = auto(), LOOK, "The rerun earns fewer points than the submission"
-    # Reasons to look at a grade other than findings on a single submission.
-    CHECK_BORDERLINE = "check borderline"
-    CHECK_NOT_MEASURED = "check not measured"
-    CHECK_WAITS = "check waits"
-    NOT_IN_ROSTER = "not in roster"
-    OTHER_TOOLKIT = "other toolkit"
-    NO_PROGRAMS = "no programs"
-    SHARED_RUN = "shared run", DOUBT  # shared with another student, like the next ones
-    SHARED_JOB = "shared job", DOUBT
-    SHARED_LOSSES = "shared losses", DOUBT
-    SHARED_PARAMETERS = "shared parameters", DOUBT
+    # The checks of a grade.
+    CHECK_BORDERLINE = auto(), LOOK, "{name} is borderline", INSTRUCTOR
+    CHECK_NOT_MEASURED = auto(), LOOK, "{name} is not measured", INSTRUCTOR
+    CHECK_WAITS = auto(), LOOK, "{name} waits for you", INSTRUCTOR
+    # A submission compared with the class.
+    NOT_IN_ROSTER = auto(), LOOK, "not in the roster{name}", INSTRUCTOR
+    OTHER_TOOLKIT = (auto(), LOOK, "ran with a toolkit that no one else used: another version of "
+        "the course, or a modified one", INSTRUCTOR)
+    NO_PROGRAMS = (auto(), LOOK, "submitted none of the programs that ran, although most of the "
+        "class submitted theirs", INSTRUCTOR)
+    SHARED_RUN = auto(), DOUBT, "the same run was also submitted by {name}", INSTRUCTOR
+    SHARED_JOB = auto(), DOUBT, "a run of the same job was also submitted by {name}", INSTRUCTOR
+    SHARED_LOSSES = (auto(), DOUBT,
+        "the losses equal, to the last digit, those of a run with different settings{name}",
+        INSTRUCTOR)
+    SHARED_PARAMETERS = (auto(), DOUBT,
+        "the parameters equal those of a run with a different accuracy{name}", INSTRUCTOR)
     # fmt: on

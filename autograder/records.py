@@ -8,18 +8,8 @@ from dataclasses import dataclass, field, fields
 from itertools import chain, count
 from typing import Any, ClassVar
 
-from autograder.codes import Outcome, ProblemCode
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """A place in a student's file, or the whole file."""
-
-    file: str
-    line: int  # counts from 1; 0: the whole file
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file
+from autograder.codes import Outcome
+from autograder.notes import Note, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +19,6 @@ class Number:
     value: float
     half_width: float = 0.0
     where: Where | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A problem in the output that a person should see: an error, a bad line, a broken chain."""
-
-    where: Where
-    text: str
-    reason: str
-    code: ProblemCode = ProblemCode.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +226,7 @@ class Run:
     began_ms: float | None = None  # wall clock of the record's header and of its run_stop
     ended_ms: float | None = None
     chain_intact: bool | None = None  # None: the format has no chain
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Note, ...] = ()
     unfinished: Epoch | None = None  # the last values of an epoch that began but did not end
     # Places of the facts that are not a Number: "workers", "job_id", "outcome", "header", "end".
     places: dict[str, Where] = field(default_factory=dict)

@@ -3,7 +3,6 @@
 All can become JSON.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from autograder.codes import (
@@ -14,73 +13,16 @@ from autograder.codes import (
     Outcome,
     ReasonCode,
 )
-from autograder.finding_codes import CONTRADICTS, INFORMATION
-from autograder.records import Where
+from autograder.finding_codes import Audience
+from autograder.notes import Note, Where, make_note
 
 PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED, WAITS = CheckStatus
 WORST_FIRST = (FAILED, NOT_MEASURED, WAITS, PARTIAL, BORDERLINE, PASSED)
 GRADER_ERROR = GradeStatus.GRADER_ERROR
 
-PACKED = "packed"  # kind: a submitted file or archive that could not be opened
-
 TIERS = tuple(EvidenceLevel)  # worst first
 TIME_UNREADABLE = "the time of submission cannot be read; counted as on time"
 NO_LESSON = "–"  # the lesson of a student who submitted nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that a person should know: what was expected and found, where, and what to try."""
-
-    kind: str  # collect, packed, read, run, size, evidence, answers, grader
-    title: str
-    expected: str = ""
-    found: str = ""
-    where: tuple[Where, ...] = ()
-    try_: str = ""
-    look: bool = False  # an instructor should look at it
-    private: bool = False  # never shown to the student
-    contradicts: bool = False  # whether parts of the record cannot both be true
-    code: FindingCode = field(kw_only=True)
-
-
-MOST_PLACES = 4
-
-
-def make_finding(
-    kind: str,
-    code: FindingCode,
-    expected: str,
-    found: str,
-    where: Iterable[Where | None],
-    advice: str = "",
-    **fields: str,
-) -> Finding:
-    """Return the finding of this code. `fields` fill in its heading."""
-    return Finding(
-        kind,
-        code.heading.format(**fields),
-        expected,
-        found,
-        tuple(place for place in where if place)[:MOST_PLACES],
-        advice,
-        look=code.severity != INFORMATION,
-        private=code.private,
-        contradicts=code.severity == CONTRADICTS,
-        code=code,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class LookReason:
-    """A reason why an instructor should look at a grade."""
-
-    code: FindingCode
-    text: str
-    details: str = ""  # about this student only
-
-    def __str__(self) -> str:
-        return self.text + self.details
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +33,14 @@ class Part:
     status: CheckStatus
     credit: float  # fraction of the full points, 0 to 1
     expected: str
-    found: str
+    actual: str
     where: tuple[Where, ...] = ()
-    try_: str = ""
+    advice: str = ""
     code: ReasonCode = field(kw_only=True)
+
+    @property
+    def audience(self) -> Audience:
+        return self.code.audience
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +53,9 @@ class Check:
     score: float
     status: CheckStatus
     expected: str
-    found: str
+    actual: str
     where: tuple[Where, ...] = ()
-    try_: str = ""
+    advice: str = ""
     hidden: bool = False
     parts: tuple[Part, ...] = ()
     told: str = ""  # what was measured, in words that can replace the title
@@ -122,18 +68,10 @@ class Check:
 
 
 UNSURE = {
-    BORDERLINE: (FindingCode.CHECK_BORDERLINE, "is borderline"),
-    NOT_MEASURED: (FindingCode.CHECK_NOT_MEASURED, "is not measured"),
-    WAITS: (FindingCode.CHECK_WAITS, "waits for you"),
+    BORDERLINE: FindingCode.CHECK_BORDERLINE,
+    NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
+    WAITS: FindingCode.CHECK_WAITS,
 }
-
-
-def unsure(check: Check) -> LookReason | None:
-    """Return why the instructor should look at a check, until its points are given by hand."""
-    if check.status not in UNSURE or check.by_hand:
-        return None
-    code, text = UNSURE[check.status]
-    return LookReason(code, f"{check.id} {text}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +82,7 @@ class Judged:
     max_score: float
     waiting: float  # points that the instructor has yet to give, which max_score does not include
     checks: tuple[Check, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +153,7 @@ class RunSummary:
     traits: RunTraits = RunTraits()
     where: Where | None = None  # its first line
     speedup: Point | None = None  # over the same program's run on the fewest workers
-    problems: tuple[Finding, ...] = ()
+    problems: tuple[Note, ...] = ()
     rounds: Rounds | None = None
     compared: bool = False  # whether a check judges it together with other runs
 
@@ -282,9 +220,8 @@ class Grade:
     tier_reason: str = ""
     checks: tuple[Check, ...] = ()
     rerun: tuple[Repeated, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Note, ...] = ()
     runs: tuple[RunSummary, ...] = ()
-    look: tuple[LookReason, ...] = ()
     quoted: tuple[QuotedLine, ...] = ()  # where the measures come from, with lines around them
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what the student changed in them
     handed_in: str | None = None
@@ -303,6 +240,23 @@ class Grade:
     @property
     def key(self) -> tuple[str, str]:
         return self.student, self.lesson
+
+    @property
+    def look(self) -> list[Note]:
+        """Return the reasons why an instructor should look at it, the most severe first.
+
+        A check is one until its points, or those of the whole lesson, are given by hand.
+        """
+        unsure = (
+            make_note(UNSURE[check.status], name=check.id)
+            for check in self.checks
+            if check.status in UNSURE and not (check.by_hand or self.by_hand)
+        )
+        reasons: dict[str, Note] = {}
+        for note in (*self.findings, *unsure):
+            if note.look:
+                reasons.setdefault(note.title, note)
+        return sorted(reasons.values(), key=lambda note: note.code.rank)
 
     @property
     def level(self) -> str:

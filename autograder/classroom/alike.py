@@ -7,7 +7,7 @@ linearly with the number of runs.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 from types import MappingProxyType
@@ -15,7 +15,8 @@ from typing import Any
 
 from autograder.codes import FindingCode
 from autograder.evidence.copies import OWN_QUEUES, results_differ
-from autograder.verdict import LookReason, RunSummary, RunTraits
+from autograder.notes import Note, make_note
+from autograder.verdict import RunSummary, RunTraits
 from autograder.wording import counted
 
 MOST_NAMED = 5
@@ -50,7 +51,7 @@ Lesson = tuple[str, str]  # student and lesson
 Prints = Sequence[tuple[Lesson, Sequence[Print]]]
 Groups = Mapping[Lesson, Collection[str]]  # a student, and all who may have submitted the same
 Owners = dict[str, dict[str, Print]]  # mark -> student -> the student's first run
-Reasons = Iterator[tuple[Lesson, LookReason]]
+Reasons = Iterator[tuple[Lesson, Note]]
 
 
 def alike(
@@ -58,7 +59,7 @@ def alike(
     accounted: Collection[str] = (),
     partners: Groups = MappingProxyType({}),
     contradicted: Collection[Lesson] = (),
-) -> dict[Lesson, LookReason]:
+) -> dict[Lesson, Note]:
     """Return, by student and lesson, the runs that somebody other than a partner also submitted.
 
     `accounted` are the job ids in the instructor's accounting, which is from one cluster.
@@ -72,20 +73,17 @@ def alike(
         return [job] if number and (site not in OWN_QUEUES or number in accounted) else []
 
     reasons = chain(
-        shared(by_name, groups, SAME_RUN, run_marks, ", with other numbers"),
-        shared(by_name, groups, SAME_JOB, job_marks),
+        shared(by_name, groups, FindingCode.SHARED_RUN, run_marks, ", with other numbers"),
+        shared(by_name, groups, FindingCode.SHARED_JOB, job_marks),
         *(unlike(by_name, groups, fact, contradicted) for fact in AGREEMENTS),
     )
-    found: dict[Lesson, LookReason] = {}
+    found: dict[Lesson, Note] = {}
     for lesson, reason in reasons:
         found.setdefault(lesson, reason)  # the others follow from the first
     return found
 
 
 # --- marks of a single student -----------------------------------------------------------------
-
-SAME_RUN = LookReason(FindingCode.SHARED_RUN, "the same run was also submitted")
-SAME_JOB = LookReason(FindingCode.SHARED_JOB, "a run of the same job was also submitted")
 
 
 def run_marks(print_: Print) -> list[str]:
@@ -97,7 +95,7 @@ def run_marks(print_: Print) -> list[str]:
 def shared(
     prints: Prints,
     groups: Groups,
-    reason: LookReason,
+    code: FindingCode,
     marks_of: Callable[[Print], list[str]],
     changed: str = "",
 ) -> Reasons:
@@ -127,7 +125,7 @@ def shared(
         who = ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
         how = "" if one.fingerprint == other.fingerprint else changed
         where = places(one, other, len(more), len(names) == 1)
-        yield lesson, replace(reason, details=f" by {who}{how}{where}")
+        yield lesson, make_note(code, name=f"{who}{how}{where}")
 
 
 def places(mine: Print, other: Print, more: int = 0, is_named: bool = False) -> str:
@@ -149,7 +147,6 @@ class Agreement:
     """A fact that must be equal in all runs that share a mark."""
 
     code: FindingCode
-    text: str
     mark_of: Callable[[RunTraits], str]  # empty: the fact is unknown
     value: Callable[[RunTraits], Any]
     differ: Callable[[RunTraits, RunTraits], bool]
@@ -158,14 +155,12 @@ class Agreement:
 AGREEMENTS = (
     Agreement(
         FindingCode.SHARED_PARAMETERS,
-        "the parameters equal those of a run with a different accuracy",
         mark_of=lambda traits: traits.parameters,
         value=lambda traits: traits.result,
         differ=results_differ,
     ),
     Agreement(
         FindingCode.SHARED_LOSSES,
-        "the losses equal, to the last digit, those of a run with different settings",
         mark_of=lambda traits: traits.losses,
         value=lambda traits: traits.settings,
         differ=lambda one, other: one.settings != other.settings,
@@ -199,7 +194,7 @@ def unlike(
         for other in others:
             unequal = fact.differ((typical or other).traits, print_.traits)
             if unequal and other.student not in groups[lesson]:
-                yield lesson, LookReason(fact.code, fact.text, places(print_, other))
+                yield lesson, make_note(fact.code, name=places(print_, other))
                 break
 
 

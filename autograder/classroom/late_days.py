@@ -14,7 +14,7 @@ from autograder.codes import GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.policy import Override, Policy
 from autograder.submissions.moments import moment_of
-from autograder.verdict import FAILED, PARTIAL, PASSED, TIME_UNREADABLE, WAITS, Grade, unsure
+from autograder.verdict import FAILED, PARTIAL, PASSED, TIME_UNREADABLE, WAITS, Grade
 from autograder.wording import counted
 
 WITH_LESSON = "decided with the points of the whole lesson"
@@ -74,7 +74,6 @@ def _override_check(grade: Grade, change: Override) -> Grade:
     decided = {
         "max_score": grade.max_score + waited,
         "waiting": grade.waiting - waited,
-        "look": tuple(one for one in grade.look if one != unsure(check)),
     }
     checks = tuple(by_instructor if one is check else one for one in grade.checks)
     score = round(sum(one.score for one in checks), 2)
@@ -87,13 +86,11 @@ def _override_total(grade: Grade, change: Override) -> Grade:
     if change.points is None:
         text = f"excused by the instructor: {change.reason}"
         # Nothing is left to do, so the page gives no advice.
-        nothing = {"look": (), "findings": (), "checks": ()}
+        nothing = {"findings": (), "checks": ()}
         return adjusted(grade, text, score=None, status=GradeStatus.EXCUSED, **nothing)
     text = by_hand(change)
-    undecided = {unsure(check) for check in grade.checks}
     changes = {"score": change.points, "status": GradeStatus.GRADED, "late_points": 0.0}
     changes |= {"max_score": grade.worth, "waiting": 0.0}
-    changes["look"] = tuple(one for one in grade.look if one not in undecided)
     checks = (replace(c, by_hand=WITH_LESSON) if c.status == WAITS else c for c in grade.checks)
     return adjusted(grade, text, by_hand=text, checks=tuple(checks), **changes)
 

@@ -14,6 +14,7 @@ from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring.interval import measured_or_none
+from autograder.notes import Note, make_note
 from autograder.reading.files import read_files
 from autograder.reading.lesson_runs import badly_submitted, cut_off, not_read, recorded_lesson
 from autograder.records import Run, Where
@@ -21,32 +22,12 @@ from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.class_folder import Submission
-from autograder.submissions.doubts import Doubt, finding_of
+from autograder.submissions.doubts import UNOPENED, note_of
 from autograder.submissions.lesson_files import LessonFiles, answers_of, read_places
 from autograder.submissions.programs import read_programs
 from autograder.submissions.quoted import quoted_lines
 from autograder.submissions.report import report_of
-from autograder.verdict import (
-    GRADER_ERROR,
-    NO_LESSON,
-    PACKED,
-    PASSED,
-    Check,
-    Finding,
-    Grade,
-    LookReason,
-    make_finding,
-    unsure,
-)
-
-# The titles of these findings do not name what was left out.
-SAYS_LITTLE = (
-    FindingCode.ARCHIVE_LEFT_OUT,
-    FindingCode.ARCHIVE_WITHIN,
-    FindingCode.FILE_DAMAGED,
-    FindingCode.LEFT_OUT,
-)
-SHORT = 100  # longest description of a file that was left out, in the class table
+from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Grade
 
 
 def mark(submission: Submission, settings: ClassSettings) -> Grade:
@@ -57,7 +38,7 @@ def mark(submission: Submission, settings: ClassSettings) -> Grade:
         for doubt in submission.doubts:
             files.doubt(doubt)
         if submission.late and not submission.submitted:
-            files.doubt(Doubt(FindingCode.MARKED_LATE, "", "late"))
+            files.doubt(note_of(FindingCode.MARKED_LATE, "", "late"))
         grade = mark_files(files, settings, students, submission.owner)
         return to_show(replace(grade, handed_in=submission.submitted))
     except Exception as error:  # the grader's fault: report it, and grade the others
@@ -73,16 +54,15 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
     place = ""
     for frame, line in walk_tb(error.__traceback__):
         place = f" in {Path(frame.f_code.co_filename).name}:{line}"
-    finding = make_finding(
-        "grader",
+    finding = make_note(
         FindingCode.GRADER_FAILED,
         "a grade",
         f"{type(error).__name__}{place}: {shortened(error, 160)}",
         (),
-        "instructor: report it with the submission; grade by hand with an override",
+        "report it with the submission, and grade by hand with an override",
     )
     grade = settings.without_points(student, lesson, GRADER_ERROR)
-    return to_show(with_reasons(grade, [finding]))
+    return to_show(replace(grade, findings=(finding,)))
 
 
 def mark_files(
@@ -121,7 +101,7 @@ def mark_files(
     )
     again = repeated(hand_in, judged, reruns)
     seen = with_rerun(seen, again, settings.jobs is not None)
-    grade = Grade(
+    return Grade(
         student=students[0],
         lesson=lesson,
         title=rubric.title,
@@ -138,8 +118,8 @@ def mark_files(
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
         programs_missing=without_programs(files) if any(r.program for r in counted) else None,
+        findings=(*findings, *judged.findings, *seen.findings),
     )
-    return with_reasons(grade, (*findings, *judged.findings, *seen.findings))
 
 
 def without_programs(files: LessonFiles) -> bool:
@@ -156,7 +136,7 @@ def places_of(checks: Sequence[Check]) -> Iterator[Where]:
 
 def hand_in_of(
     files: LessonFiles, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
-) -> tuple[HandIn, list[Finding]]:
+) -> tuple[HandIn, list[Note]]:
     """Return the submitted work to judge, and the findings about its files and answers."""
     unread: list[WrittenAnswer] = []
     answers, about_answers = answers_of(files.answers, settings.ids, unread)
@@ -172,7 +152,7 @@ def hand_in_of(
         expected=settings.expected.get(rubric.lesson, {}),
         references=settings.references.get(rubric.lesson, {}),
         unread=unread,
-        unseen=[one for one in findings if one.kind == PACKED],
+        unseen=[one for one in findings if one.code in UNOPENED],
         other_ids=settings.ids,
     )
     return hand_in, findings
@@ -182,16 +162,15 @@ def no_rubric(
     student: str, lesson: str | None, files: LessonFiles, settings: ClassSettings
 ) -> Grade:
     name = shortened(lesson) if lesson else ""
-    finding = make_finding(
-        "collect",
+    finding = make_note(
         FindingCode.LESSON_UNKNOWN,
         f"a folder named after one of the lessons {', '.join(sorted(settings.rubrics))}",
         name or "nothing that names a lesson",
         [Where(file, 0) for file in list(files.outputs.values())[:3]],
-        "name the folder like `02_serial`; instructor: `autograder collect` finds out the lessons",
+        "name the folder like `02_serial`",
     )
     grade = settings.without_points(student, name or "?", GradeStatus.NO_RUBRIC)
-    return with_reasons(grade, [*files.findings, finding])
+    return replace(grade, findings=(*files.findings, finding))
 
 
 def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> Grade:
@@ -201,29 +180,8 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     could not be opened, this is the only finding.
     """
     found = f"only {', '.join(files.others)}" if files.others else "no outputs and no answers"
-    doubt = Doubt(FindingCode.NOTHING_FOUND, "", found)
-    nothing = replace(finding_of(doubt), where=tuple(Where(name, 0) for name in files.others))
+    nothing = note_of(FindingCode.NOTHING_FOUND, "", found)
+    nothing = replace(nothing, where=tuple(Where(name, 0) for name in files.others))
     lesson = shortened(files.lesson or NO_LESSON)
     grade = settings.without_points(student, lesson, GradeStatus.MISSING)
-    return with_reasons(grade, files.findings or [nothing])
-
-
-# --- reasons to look at a grade -----------------------------------------------------------------
-
-
-def with_reasons(grade: Grade, findings: Sequence[Finding]) -> Grade:
-    """Return the grade with its findings and any reasons to review it.
-
-    All files that were left out are combined into one reason, which names the first file.
-    """
-    to_look = [one for one in findings if one.look]
-    left_out = [one for one in to_look if one.code in SAYS_LITTLE]
-    more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-    reasons = [
-        LookReason(left_out[0].code, "Left out", f": {left_out[0].found}{more}")
-        if one.code in SAYS_LITTLE and len(left_out[0].found) <= SHORT
-        else LookReason(one.code, one.title)
-        for one in to_look
-    ]
-    reasons += filter(None, map(unsure, grade.checks))
-    return replace(grade, findings=tuple(findings), look=tuple(dict.fromkeys(reasons)))
+    return replace(grade, findings=tuple(files.findings or [nothing]))

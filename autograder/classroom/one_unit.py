@@ -12,10 +12,11 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.codes import FindingCode, GradeStatus
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
+from autograder.notes import make_note
 from autograder.safe_text import printable, shortened
 from autograder.submissions.class_folder import Submission, Unit
 from autograder.submissions.moments import seconds_of
-from autograder.verdict import NO_LESSON, Grade, make_finding
+from autograder.verdict import NO_LESSON, Grade
 
 SECONDS_A_UNIT = 600
 Grades = dict[str, list[Grade]]  # by student
@@ -80,7 +81,7 @@ def of_student(grade: Grade, submission: Submission, student: str) -> Grade:
         return grade
     name, expected = shortened(submission.owner, 60), "one submission for a group"
     found, code = "it counts for every member", FindingCode.BY_PARTNER
-    by_partner = make_finding("collect", code, expected, found, (), name=name)
+    by_partner = make_note(code, expected, found, (), name=name)
     return replace(grade, findings=(by_partner, *grade.findings))
 
 
@@ -101,8 +102,7 @@ def with_findings(*same: Grade) -> Grade:
     first, *others = sorted(same, key=counts_less)
     unread = [one for one in others if one.status == GradeStatus.MISSING]
     findings = dict.fromkeys([*first.findings, *(f for one in unread for f in one.findings)])
-    look = dict.fromkeys([*first.look, *(reason for one in unread for reason in one.look)])
-    return replace(first, findings=tuple(findings), look=tuple(look)) if unread else first
+    return replace(first, findings=tuple(findings)) if unread else first
 
 
 def counts_less(grade: Grade) -> tuple[bool, float]:

@@ -1,16 +1,18 @@
 """Summarise a student's runs for reports."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from autograder.codes import FindingCode, Outcome
+from autograder.codes import Outcome
 from autograder.evidence.copies import fingerprint, launch_of, traits_of
 from autograder.judging.hand_in import HandIn, by_time
 from autograder.judging.runs_that_count import names_of, program_of, runs_compared
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, measured_or_none
-from autograder.records import Problem, Run
+from autograder.notes import Note
+from autograder.records import Run
 from autograder.safe_text import shortened
-from autograder.verdict import Finding, Point, Rounds, RunSummary, make_finding
+from autograder.verdict import Point, Rounds, RunSummary
 
 MOST_ROUNDS = 40  # shown in a picture
 
@@ -54,7 +56,7 @@ def summaries(
                 where=run.start,
                 speedup=point(measure.speedup, base, run) if base else None,
                 rounds=rounds_of(run) if run.measured(rounds.NAME) else None,
-                problems=tuple(problem_finding(p) for p in run.problems[:10]),
+                problems=tuple(shortened_problem(p) for p in run.problems[:10]),
             )
         )
     return tuple(made)
@@ -86,7 +88,6 @@ def baselines(runs: Sequence[Run]) -> dict[str, Run]:
     return smallest
 
 
-def problem_finding(problem: Problem) -> Finding:
-    reason, text = shortened(problem.reason, 120), shortened(problem.text, 200)
-    code = FindingCode.READ_PROBLEM
-    return make_finding("read", code, "", text, [problem.where], reason=reason)
+def shortened_problem(problem: Note) -> Note:
+    title, actual = shortened(problem.title, 120), shortened(problem.actual, 200)
+    return replace(problem, title=title, actual=actual)

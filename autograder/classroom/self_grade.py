@@ -93,7 +93,7 @@ def grade_yourself(
     asked = {check.id: check for check in rubric.checks} if rubric else {}
     shown = [check for check in grade.checks if not check.hidden and check.id in asked]
     missing = dict.fromkeys(
-        f"{part.name}: {part.found}" if part.code == ReasonCode.NO_ANSWER else part.found
+        f"{part.name}: {part.actual}" if part.code == ReasonCode.NO_ANSWER else part.actual
         for check in shown
         for part in check.parts
         if part.status == FAILED and part.code in ABSENT

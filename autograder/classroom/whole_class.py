@@ -10,23 +10,16 @@ from autograder.classroom.alike import alike, prints_of
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import missing
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
+from autograder.notes import Note, make_note
 from autograder.safe_text import page_name, printable
 from autograder.settings.roster import Person
 from autograder.text_hash import folder_hash
-from autograder.verdict import GRADER_ERROR, NO_LESSON, Grade, LookReason
+from autograder.verdict import GRADER_ERROR, NO_LESSON, Grade
 
 MOST_COMPARED = 10  # unknown names, because comparing is slow in a large class
 FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
-OTHER_TOOLKIT = LookReason(
-    FindingCode.OTHER_TOOLKIT,
-    "ran with a toolkit that no one else used: another version of the course, or a modified one",
-)
-NO_PROGRAMS = LookReason(
-    FindingCode.NO_PROGRAMS,
-    "submitted none of the programs that ran, although most of the class submitted theirs",
-)
-Reasons = dict[tuple[str, str], LookReason]  # by student and lesson
+Reasons = dict[tuple[str, str], Note]  # by student and lesson
 
 
 def with_class_findings(
@@ -50,7 +43,7 @@ def with_class_findings(
         if tier == EvidenceLevel.CONFIRMED and key in shared:
             tier = tier if row.student in settings.logins else EvidenceLevel.SELF_CONSISTENT
         more = [reasons[key] for reasons in found if key in reasons]
-        changed[key] = replace(row, tier=tier, look=(*row.look, *more))
+        changed[key] = replace(row, tier=tier, findings=(*row.findings, *more))
     for person, lessons in asked_for(rows, people, settings).items():
         name = printable(person)
         absent = [lesson for lesson in sorted(lessons) if (name, lesson) not in there]
@@ -64,7 +57,7 @@ def with_class_findings(
         for lesson in absent:
             row = replace(missing(person, lesson, settings), page=page_name(person))
             if empty and row.status == GradeStatus.MISSING:
-                row = replace(row, look=empty.look)
+                row = replace(row, findings=empty.findings)
             changed[row.key] = row
     return sorted(most_severe_first(list(changed.values())), key=lambda row: row.key)
 
@@ -74,12 +67,12 @@ def most_severe_first(rows: Sequence[Grade]) -> list[Grade]:
 
     Of two equally severe reasons, the one that is rarer in the class comes first.
     """
-    counts = Counter(reason.text for row in rows for reason in set(row.look))
+    counts = Counter(code for row in rows for code in {note.code for note in row.findings})
 
-    def rank(reason: LookReason) -> tuple[int, int]:
-        return reason.code.rank, counts[reason.text]
+    def rank(note: Note) -> tuple[int, int]:
+        return note.code.rank, counts[note.code]
 
-    return [replace(row, look=tuple(sorted(row.look, key=rank))) for row in rows]
+    return [replace(row, findings=tuple(sorted(row.findings, key=rank))) for row in rows]
 
 
 def unknown_students(rows: Sequence[Grade], people: Collection[str]) -> Reasons:
@@ -98,7 +91,7 @@ def unknown_students(rows: Sequence[Grade], people: Collection[str]) -> Reasons:
         if not near and number < MOST_COMPARED:
             near = difflib.get_close_matches(student.casefold(), absent, 1)
         hint = f" (did you mean {spelt[near[0]]}?)" if near else ""
-        unknown[student] = LookReason(FindingCode.NOT_IN_ROSTER, "not in the roster", hint)
+        unknown[student] = make_note(FindingCode.NOT_IN_ROSTER, name=hint)
     return {row.key: unknown[row.student] for row in rows if row.student in unknown}
 
 
@@ -126,7 +119,8 @@ def without_programs(rows: Sequence[Grade]) -> Reasons:
     submitted = Counter(row.lesson for row in rows if row.programs_missing is False)
     absent = Counter(row.lesson for row in rows if row.programs_missing)
     usual = {lesson for lesson, n in submitted.items() if n >= FEWEST and n > absent[lesson]}
-    return {row.key: NO_PROGRAMS for row in rows if row.programs_missing and row.lesson in usual}
+    note = make_note(FindingCode.NO_PROGRAMS)
+    return {row.key: note for row in rows if row.programs_missing and row.lesson in usual}
 
 
 def lonely_toolkits(rows: Sequence[Grade]) -> Reasons:
@@ -145,4 +139,5 @@ def lonely_toolkits(rows: Sequence[Grade]) -> Reasons:
         return {}
     alone = {toolkit for toolkit, students in users.items() if len(students) == 1}
     alone -= {folder_hash(TOOLKIT)} if alone else set()
-    return {key: OTHER_TOOLKIT for key, hashes in toolkits.items() if alone & hashes}
+    note = make_note(FindingCode.OTHER_TOOLKIT)
+    return {key: note for key, hashes in toolkits.items() if alone & hashes}

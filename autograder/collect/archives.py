@@ -18,8 +18,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
 from autograder.codes import FindingCode
+from autograder.notes import Note
 from autograder.safe_text import shortened
-from autograder.submissions.doubts import MOST, Doubt
+from autograder.submissions.doubts import MOST, note_of
 from autograder.submissions.kinds import is_clutter
 from autograder.submissions.regular_files import open_regular
 
@@ -53,17 +54,17 @@ def unpack(
     target: Path,
     most: Limits = USUAL,
     named_alone: Callable[[PurePosixPath], bool] = lambda path: False,
-) -> list[Doubt]:
+) -> list[Note]:
     """Unpack an archive's regular files below `target`, and return doubts about it.
 
     Files for which `named_alone` is true are created empty, because only their names are used.
     """
-    doubts: list[Doubt] = []
+    doubts: list[Note] = []
 
     def odd(detail: str, code: FindingCode = FindingCode.ARCHIVE_LEFT_OUT, file: str = "") -> None:
         if len(doubts) < MOST:
             inner = f"{shown_as}/{shortened(file, 80)}" if file else shown_as
-            doubts.append(Doubt(code, inner, detail))
+            doubts.append(note_of(code, inner, detail))
 
     is_zip = archive.name.lower().endswith(".zip")
     room, count = most.size, 0

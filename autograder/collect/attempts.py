@@ -12,9 +12,10 @@ from typing import NamedTuple
 from autograder.codes import FindingCode
 from autograder.collect.download import Piece
 from autograder.grouping import grouped
+from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.submissions.class_folder import noted_time
-from autograder.submissions.doubts import Doubt
+from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import WORK, Kind, is_package, stem
 from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 from autograder.submissions.moments import seconds_of
@@ -42,10 +43,10 @@ def with_top(piece: Piece) -> Attempt | None:
     return None
 
 
-def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Doubt]]:
+def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Note]]:
     """Return when the last of these files was submitted, which is when the work was complete."""
     working = {whole(piece) for piece in pieces if piece.kind in WORK}
-    times, doubts = {""}, list[Doubt]()
+    times, doubts = {""}, list[Note]()
     for piece in pieces:
         if not working or whole(piece) in working:
             times.add(piece.item.submitted)
@@ -64,7 +65,7 @@ def when(pieces: Sequence[Piece]) -> tuple[float, int, float]:
     return seconds_of(submitted(pieces)[0]) or 0.0, upload, max(changed, default=0.0)
 
 
-def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
+def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Note]]:
     """Keep only the last download and, within it, only the last package or folder."""
     left, left_out = list(pieces), list[str]()
     kinds: tuple[Callable[[Piece], Attempt | None], ...] = (whole, with_top)
@@ -82,4 +83,4 @@ def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Doubt]]:
     if not left_out:
         return left, []
     detail = shortened("left out: " + ", ".join(left_out), 300)
-    return left, [Doubt(FindingCode.LATEST_COUNTS, left_out[0], detail)]
+    return left, [note_of(FindingCode.LATEST_COUNTS, left_out[0], detail)]

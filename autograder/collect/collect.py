@@ -19,11 +19,12 @@ from autograder.collect.owners import Owned, owned
 from autograder.collect.platforms import FOLDERS, PLATFORMS, below_wrapper
 from autograder.collect.worksheet import with_participants
 from autograder.errors import SettingsError
+from autograder.notes import Note
 from autograder.safe_text import printable, shortened
 from autograder.settings.claims import WhoIs
 from autograder.submissions import doubts, manifest
 from autograder.submissions.class_folder import are_lessons, strays
-from autograder.submissions.doubts import Doubt
+from autograder.submissions.doubts import file_of, note_of
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
 from autograder.submissions.manifest import AND, Row, Rows
 from autograder.submissions.moments import moment_of
@@ -136,7 +137,9 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
         LIMITS,
         named_alone=lambda path: path.name not in read and kind_of(path.name) not in UNPACKED,
     )
-    done.nobodys += [f"{one.file} ({one.detail})" for one in odd]
+    done.nobodys += [
+        f"{one.where[0].file} ({one.actual.removeprefix(one.where[0].file + ': ')})" for one in odd
+    ]
     return home
 
 
@@ -147,7 +150,7 @@ def rows_of(
     owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: Rows, done: Collected
 ) -> Iterator[Row]:
     """Write the folders of all of an owner's lessons, and yield their rows."""
-    pieces, found = list[Piece](), list[Doubt]()
+    pieces, found = list[Piece](), list[Note]()
     stamped = PLATFORMS[wanted.platform].stamped
     for item in owner.items:
         mine, odd = pieces_of(item, stack)
@@ -161,9 +164,9 @@ def rows_of(
     counting = {*WORK, Kind.REPORT}
     worked_on = {name for name, mine in lessons.items() if any(p.kind in counting for p in mine)}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
-    about = defaultdict[str, list[Doubt]](list)
+    about = defaultdict[str, list[Note]](list)
     for doubt in found:
-        lesson = wanted.lesson or named_lesson(PurePath(doubt.file), wanted.ids)
+        lesson = wanted.lesson or named_lesson(PurePath(file_of(doubt)), wanted.ids)
         about[lesson or first].append(doubt)
     # A lesson without any work is listed only if the student submitted no other work. Without any
     # files, the platform's name for the lesson is all that is known.
@@ -187,7 +190,7 @@ def rows_of(
 
 
 def row_of(
-    owner: Owned, lesson: str, pieces: Collection[Piece], found: list[Doubt], wanted: Wanted
+    owner: Owned, lesson: str, pieces: Collection[Piece], found: list[Note], wanted: Wanted
 ) -> tuple[Row, dict[str, Path]]:
     """Return a lesson's row, and the paths of its files by their names in the lesson's folder.
 
@@ -202,14 +205,14 @@ def row_of(
         time = max((item.submitted for item in owner.items), default="")
     found += odd
     if time and moment_of(time) is None:
-        found.append(Doubt(FindingCode.TIME_UNREAD, "", time))
+        found.append(note_of(FindingCode.TIME_UNREAD, "", time))
         time = ""
     files, odd = named(pieces)
     found += odd
     if not any(kind_of(PurePath(name).name) in WORK for name in files) and not found:
         others = [str(piece.name) for piece in pieces[:3]]
         what = f"only {', '.join(others)}" if others else "no file"
-        found.append(Doubt(FindingCode.NOTHING_FOUND, others[0] if others else "", what))
+        found.append(note_of(FindingCode.NOTHING_FOUND, others[0] if others else "", what))
     is_late = any(item.late for item in [piece.item for piece in pieces] or owner.items)
     row = Row(
         folder=f"{owner.folder}/{lesson or UNKNOWN}",

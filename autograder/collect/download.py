@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.collect import archives
+from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim
 from autograder.submissions import class_folder
-from autograder.submissions.doubts import Doubt
+from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import COPIED, Kind, kind_of
 from autograder.submissions.lesson_files import UNREAD
 from autograder.submissions.walk import Entry, Walk
@@ -63,7 +64,7 @@ class Piece:
     item: Item
 
 
-def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
+def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Note]]:
     """Return an item's files, and doubts about files that were left out.
 
     Closing `stack` removes the temporary folders of unpacked archives.
@@ -75,7 +76,7 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Doubt]]:
     pieces = []
     for piece in opened(item, walk, name, stack):
         if code := UNREAD.get(piece.kind):
-            walk.doubts.append(Doubt(code, shortened(piece.name)))
+            walk.doubts.append(note_of(code, shortened(piece.name)))
         else:
             pieces.append(piece)
     return pieces, walk.doubts
@@ -99,7 +100,7 @@ def opened(item: Item, walk: Walk, name: PurePath, stack: ExitStack) -> Iterator
         )
         for inner in walk.files(target, found.name):
             if inner.kind == Kind.ARCHIVE:
-                doubt = Doubt(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), "not opened")
+                doubt = note_of(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), "not opened")
                 walk.doubts.append(doubt)
             else:
                 yield Piece(*inner, item)

@@ -9,8 +9,9 @@ from tempfile import mkdtemp
 
 from autograder.codes import FindingCode
 from autograder.collect.download import Piece
+from autograder.notes import Note
 from autograder.safe_text import shortened
-from autograder.submissions.doubts import Doubt
+from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import COPIED, stem
 from autograder.submissions.lesson_files import (
     LessonFiles,
@@ -26,7 +27,7 @@ from autograder.writing import cannot_write
 SCRATCH = ".collecting-"
 
 
-def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
+def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Note]]:
     """Return the paths of files by their names in the lesson's folder. Copies count once."""
     mine = [piece for piece in pieces if piece.kind in COPIED]
     several = len({piece.item.download for piece in mine}) > 1
@@ -42,7 +43,7 @@ def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Doubt]]:
     for kind in (files.outputs, files.answers, files.reports, files.programs):
         for path, name in kind.items():
             result[unused(name, result)] = path
-    doubt = Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(sorted(tops))))
+    doubt = note_of(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(sorted(tops))))
     return result, [doubt] if len(tops) > 1 else []
 
 
@@ -68,7 +69,7 @@ def unused(name: str, taken: Collection[str]) -> str:
 class Written:
     """The changes that were made by writing a folder."""
 
-    doubts: list[Doubt] = field(default_factory=list)  # about the new files
+    doubts: list[Note] = field(default_factory=list)  # about the new files
     removed: list[str] = field(default_factory=list)  # files that were in the folder and are gone
     replaced: bool = False  # whether the folder had other files before
     unchanged: bool = False  # whether it had these files before
@@ -103,13 +104,13 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
     return done
 
 
-def copied(source: Path, target: Path, name: str) -> list[Doubt]:
+def copied(source: Path, target: Path, name: str) -> list[Note]:
     """Copy a file with its timestamps. Return a doubt if the file cannot be read."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         file = open_regular(source)
     except OSError as error:
-        return [Doubt(FindingCode.FILE_UNREADABLE, name, why(error))]
+        return [note_of(FindingCode.FILE_UNREADABLE, name, why(error))]
     with file, target.open("wb") as copy:
         shutil.copyfileobj(file, copy)
         info = os.fstat(file.fileno())

@@ -13,11 +13,12 @@ from pathlib import Path, PurePath
 from autograder.codes import FindingCode
 from autograder.collect.download import Piece
 from autograder.grouping import grouped
+from autograder.notes import Note
 from autograder.reading import lines
 from autograder.safe_text import shortened
 from autograder.submissions import output_names
 from autograder.submissions.answers import read_answers
-from autograder.submissions.doubts import Doubt
+from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import Kind, stem
 from autograder.submissions.lesson_names import folder_lesson, hinted_lesson, lesson_of
 from autograder.submissions.regular_files import open_regular
@@ -129,7 +130,7 @@ def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
     return {one for one, some in mine.items() if some and not any(some < m for m in mine.values())}
 
 
-def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Doubt]:
+def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Note]:
     """Return a doubt if the records and answers name other lessons but not this one."""
     named = recorded_lessons(pieces, ids)
     named |= {one: answered_lessons(one, ids) for one in pieces if one.kind == Kind.ANSWERS}
@@ -138,4 +139,4 @@ def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Doubt]:
         return []
     first = next(piece for piece, found in named.items() if found)
     detail = f"of lesson {', '.join(sorted(lessons))}, counted as lesson {lesson}"
-    return [Doubt(FindingCode.LESSON_OVERRIDDEN, shortened(first.name), detail)]
+    return [note_of(FindingCode.LESSON_OVERRIDDEN, shortened(first.name), detail)]

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from autograder.codes import FindingCode
 from autograder.collect.download import Item
+from autograder.notes import Note
 from autograder.safe_text import printable, shortened
 from autograder.settings.claims import WhoIs, one_spelling
-from autograder.submissions.doubts import Doubt
+from autograder.submissions.doubts import note_of
 
 LONGEST_FOLDER = 100
 
@@ -20,7 +21,7 @@ class Owned:
     students: tuple[str, ...]  # empty if unknown
     group: str = ""
     items: list[Item] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
+    doubts: list[Note] = field(default_factory=list)
 
 
 def owned(items: Iterable[Item], who: WhoIs) -> list[Owned]:
@@ -35,7 +36,7 @@ def owned(items: Iterable[Item], who: WhoIs) -> list[Owned]:
     return sorted(found.values(), key=lambda one: one.folder)
 
 
-def whose(item: Item, who: WhoIs) -> tuple[tuple[str, ...], str, list[Doubt]]:
+def whose(item: Item, who: WhoIs) -> tuple[tuple[str, ...], str, list[Note]]:
     """Return an item's students, their group, and a doubt about each unknown student."""
     students: set[str] = set()
     group, doubts = "", []
@@ -46,7 +47,7 @@ def whose(item: Item, who: WhoIs) -> tuple[tuple[str, ...], str, list[Doubt]]:
             group = printable(one_spelling(claim.name))
         if not found:
             detail = f"{claim}: no student on the roster, or more than one"
-            doubts.append(Doubt(FindingCode.OWNER_UNKNOWN, "", shortened(detail)))
+            doubts.append(note_of(FindingCode.OWNER_UNKNOWN, "", shortened(detail)))
     return tuple(sorted(students)), group, doubts
 
 

@@ -12,9 +12,9 @@ from autograder.evidence.accounting_dump import AccountedJob
 from autograder.evidence.findings import finding
 from autograder.measuring import measure
 from autograder.measuring.rounds import seconds_of_phases
+from autograder.notes import Note
 from autograder.records import Run, Where
 from autograder.safe_text import shortened
-from autograder.verdict import Finding
 from autograder.wording import counted
 
 CLOCK_SLACK = 120.0  # seconds by which the clocks of nodes and of the scheduler may differ
@@ -28,7 +28,7 @@ Odd = tuple[Code, str, str]  # what was expected and found
 
 def compare(
     runs: Sequence[Run], jobs: Mapping[str, AccountedJob], logins: Logins, required: bool
-) -> dict[int, list[Finding]]:
+) -> dict[int, list[Note]]:
     """Return, by run id, the facts of runs that the scheduler's accounting contradicts.
 
     A run outside these jobs, as on a student's own laptop, is a doubt only if the class requires

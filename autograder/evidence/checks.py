@@ -8,15 +8,14 @@ from typing import NamedTuple
 
 from autograder import data_files
 from autograder.codes import FindingCode as Code
-from autograder.codes import ProblemCode
 from autograder.evidence.findings import AS_WRITTEN, finding
 from autograder.measuring import measure, rounds
 from autograder.measuring.course_metrics import shard_uncovered
 from autograder.measuring.interval import is_number, measured_or_none
 from autograder.measuring.record_facts import train_samples
+from autograder.notes import Note
 from autograder.records import DataSet, Run, Where
 from autograder.safe_text import shortened
-from autograder.verdict import Finding
 from autograder.wording import counted
 
 Places = Iterable[Where | None]
@@ -36,17 +35,21 @@ KNOWN = Path(__file__).parents[1] / "rubrics" / "facts" / "data_sets.yaml"
 def broken_chain(run: Run) -> Odd:
     if run.chain_intact is not False:
         return None
-    where = [p.where for p in run.problems if p.code == ProblemCode.CHAIN_BROKEN]
+    where = [w for p in run.problems if p.code == Code.CHAIN_BROKEN for w in p.where]
     expected = "every line as the program wrote it, in order"
     return expected, "a line is missing, moved or changed", where
 
 
 def never_written(run: Run) -> Odd:
     """Compare the record with everything that an honest program can write."""
-    odd = [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]
-    found = "; ".join(dict.fromkeys(shortened(p.reason, 160) for p in odd))
+    odd = [p for p in run.problems if p.code == Code.NEVER_WRITTEN][:3]
+    found = "; ".join(dict.fromkeys(shortened(p.title, 160) for p in odd))
     return (
-        ("each line once, with numbers in the valid range", found, [p.where for p in odd])
+        (
+            "each line once, with numbers in the valid range",
+            found,
+            [place for p in odd for place in p.where],
+        )
         if odd
         else None
     )
@@ -214,7 +217,7 @@ CHECKS = (
 )
 
 
-def check_run(run: Run) -> Iterator[Finding]:
+def check_run(run: Run) -> Iterator[Note]:
     for check in CHECKS:
         if odd := check.compare(run):
             yield finding(check.code, *odd, check.advice)

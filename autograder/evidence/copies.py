@@ -15,8 +15,9 @@ from itertools import pairwise
 from autograder.codes import FindingCode as Code
 from autograder.evidence.findings import finding
 from autograder.measuring.interval import is_number
+from autograder.notes import Note
 from autograder.records import Number, Run
-from autograder.verdict import Finding, RunTraits
+from autograder.verdict import RunTraits
 
 NUMBERS = 3  # this many values together are never equal by chance
 LONG_MS, PAUSES = 50, 6  # equal in real copies; in six pairs of honest runs, no pause was equal
@@ -132,9 +133,9 @@ def digest(facts: list) -> str:
 # --- within one submission ---------------------------------------------------------------------
 
 
-def within(runs: Sequence[Run]) -> dict[int, Finding]:
+def within(runs: Sequence[Run]) -> dict[int, Note]:
     """Return findings about runs that are changed copies of other submitted runs, by run id."""
-    findings: dict[int, Finding] = {}
+    findings: dict[int, Note] = {}
     by_seconds: dict[str, Run] = {}  # the first run of each
     for run in runs:
         seconds = hash_of_seconds(run) if run.launch else ""

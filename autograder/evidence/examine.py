@@ -15,8 +15,9 @@ from autograder.evidence import accounting, copies
 from autograder.evidence.accounting_dump import AccountedJob
 from autograder.evidence.checks import check_run
 from autograder.evidence.findings import doubts
+from autograder.notes import Note
 from autograder.records import Run
-from autograder.verdict import TIERS, Finding
+from autograder.verdict import TIERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ NO_SOURCES = Sources()
 class Examined:
     tier: EvidenceLevel
     reason: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Note, ...]
 
 
 def examine(
@@ -45,12 +46,12 @@ def examine(
     sources: Sources = NO_SOURCES,
 ) -> Examined:
     """Return the findings on all finished runs, and the level of the weakest run that counts."""
-    findings: list[Finding] = []
+    findings: list[Note] = []
     tier, reason = None, "no finished run that counts"
     counted_ids = {run.id for run in counted}
     completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
     copied = copies.within(completed)
-    on_jobs: Mapping[int, list[Finding]] = {}
+    on_jobs: Mapping[int, list[Note]] = {}
     if sources.jobs is not None:
         on_jobs = accounting.compare(runs, sources.jobs, sources.logins, sources.required)
     for run in completed:
@@ -66,7 +67,7 @@ def examine(
     return Examined(tier or EvidenceLevel.UNVERIFIED, reason, tuple(dict.fromkeys(findings)))
 
 
-def tier_of(run: Run, about: Sequence[Finding], sources: Sources) -> tuple[EvidenceLevel, str]:
+def tier_of(run: Run, about: Sequence[Note], sources: Sources) -> tuple[EvidenceLevel, str]:
     """Return a run's evidence level and the reason, from the findings on the run."""
     wrong = [one.title for one in about if one.contradicts]
     if wrong:

@@ -14,12 +14,13 @@ from autograder.evidence.examine import Examined
 from autograder.evidence.findings import doubts, finding
 from autograder.evidence.marks import NOT_FILLED, marks_of
 from autograder.evidence.outside_gaps import MOST_LINES, Line, compare, meaningful
+from autograder.notes import Note
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric import Pieces
 from autograder.submissions.programs import HandedIn
 from autograder.text_hash import text_hash
-from autograder.verdict import ChangedLine, FilledGap, Finding, ProgramText
+from autograder.verdict import ChangedLine, FilledGap, ProgramText
 from autograder.wording import counted
 
 MOST_SHOWN = 200  # maximum lines per program
@@ -116,7 +117,7 @@ def as_released(pieces: Pieces) -> str | None:
 # --- compared with what ran --------------------------------------------------------------------
 
 
-def other_programs(ran: Sequence[Ran]) -> Iterator[Finding]:
+def other_programs(ran: Sequence[Ran]) -> Iterator[Note]:
     for file in ran:
         if other := file.replaced_by:
             name, output = shortened(file.name, 60), shortened(file.output, 60)
@@ -201,7 +202,7 @@ def text_of(program: HandedIn, note: str, lines: Sequence[ChangedLine]) -> Progr
 # --- findings about the texts --------------------------------------------------------------------
 
 
-def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[Finding]:
+def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[Note]:
     """Yield a finding about gaps that the students left open in programs whose hash was recorded.
 
     Code in such a gap raises an error, so another program may have written the outputs.
@@ -218,5 +219,5 @@ def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[
     if open_gaps:
         expected = "filled gaps in the programs that ran"
         found = counted(len(open_gaps), "unfilled gap")
-        advice = "instructor: ask how the outputs were made"
+        advice = "ask how the outputs were made"
         yield finding(Code.GAPS_UNFILLED, expected, found, open_gaps, advice)

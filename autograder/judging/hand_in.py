@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from autograder.measuring.interval import Measure
+from autograder.notes import Note
 from autograder.records import Run
 from autograder.settings.rubric_schema import Profile, Rubric, RunChoice
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.report import Report
-from autograder.verdict import Finding
 
 IMPLIED_BY_FORMAT = ("lesson", "source")  # facts in `where` that a format implies
 
@@ -26,7 +26,7 @@ class HandIn:
     references: dict[str, Measure] = field(default_factory=dict)
     report: Report | None = None
     unread: Sequence[WrittenAnswer] = ()  # lines of the answers that were not understood
-    unseen: Sequence[Finding] = ()  # files that could not be opened; a missing run may be in them
+    unseen: Sequence[Note] = ()  # files that could not be opened; a missing run may be in them
     # Ids of other lessons' answers, which must not count as misspelt ones of this lesson.
     other_ids: Collection[str] = ()
 

@@ -21,6 +21,7 @@ from autograder.judging.runs_that_count import (
 from autograder.judging.values import reference_of
 from autograder.measuring.interval import measured_or_none
 from autograder.measuring.metrics import metric_named
+from autograder.notes import Note, make_note
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Condition, RubricCheck
@@ -32,10 +33,8 @@ from autograder.verdict import (
     WAITS,
     WORST_FIRST,
     Check,
-    Finding,
     Judged,
     Part,
-    make_finding,
 )
 from autograder.wording import sentences, shown
 
@@ -121,8 +120,8 @@ def _check(
     check: RubricCheck, parts: tuple[Part, ...], credit: float, status: CheckStatus
 ) -> Check:
     speaking = [p for p in parts if p.status != PASSED] or list(parts)
-    hints = dict.fromkeys(p.try_ for p in speaking if p.try_)
-    found = "; ".join(dict.fromkeys(p.found for p in speaking))
+    hints = dict.fromkeys(p.advice for p in speaking if p.advice)
+    found = "; ".join(dict.fromkeys(p.actual for p in speaking))
     if check.answers and status == PASSED:
         found = f"all {len(parts)} answers count"
     return Check(
@@ -132,9 +131,9 @@ def _check(
         score=round(check.points * credit, 4),
         status=status,
         expected="; ".join(dict.fromkeys(p.expected for p in speaking)),
-        found=found,
+        actual=found,
         where=tuple(dict.fromkeys(w for p in speaking for w in p.where))[:6],
-        try_="" if status == PASSED else sentences(hints) or check.try_,
+        advice="" if status == PASSED else sentences(hints) or check.try_,
         hidden=check.hidden,
         parts=parts,
     )
@@ -143,15 +142,14 @@ def _check(
 # --- whatever the results of the checks ---------------------------------------------------------
 
 
-def findings(hand_in: HandIn) -> Iterator[Finding]:
+def findings(hand_in: HandIn) -> Iterator[Note]:
     """Report runs and answers that do not fit the lesson."""
     for name in hand_in.rubric.runs:
         yield from about_size(hand_in, name)
     lesson = hand_in.rubric.lesson
     strangers = [run for run in hand_in.runs if not says(run, "lesson", lesson)]
     if strangers:
-        yield make_finding(
-            "run",
+        yield make_note(
             FindingCode.OTHER_LESSON,
             f"outputs of lesson {lesson}",
             shortened(", ".join(str(run.header.lesson) for run in strangers[:4])),
@@ -160,8 +158,7 @@ def findings(hand_in: HandIn) -> Iterator[Finding]:
         )
     unknown = sorted(set(hand_in.answers) - set(hand_in.rubric.answers))
     if unknown:
-        yield make_finding(
-            "answers",
+        yield make_note(
             FindingCode.ANSWERS_NOT_ASKED,
             "the ids of the notebook",
             shortened(", ".join(unknown)),
@@ -170,19 +167,18 @@ def findings(hand_in: HandIn) -> Iterator[Finding]:
         )
 
 
-def about_size(hand_in: HandIn, name: str) -> Iterator[Finding]:
+def about_size(hand_in: HandIn, name: str) -> Iterator[Note]:
     """Report a larger run that did not finish, and a run on fewer samples than required."""
     if ended := larger_unfinished(hand_in, name):
         # Keras' own lines in the same files may look like a run that stalled.
         beside = [run for run in hand_in.runs if set(run.files) & set(ended.files)]
         problems = [problem for run in beside for problem in run.problems]
-        reasons = [*dict.fromkeys(problem.reason for problem in problems)]
-        yield make_finding(
-            "run",
+        reasons = [*dict.fromkeys(problem.title for problem in problems)]
+        yield make_note(
             FindingCode.LARGER_RUN_UNFINISHED,
             "a run that ends by itself",
             shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
-            [problem.where for problem in problems[-1:]],
+            [place for problem in problems[-1:] for place in problem.where],
             f"{last_lines(ended)}, fix the error and submit the job again",
             name=name,
         )
@@ -190,8 +186,7 @@ def about_size(hand_in: HandIn, name: str) -> Iterator[Finding]:
     short = size_shortfall(hand_in, name, run) if run else None
     if run and short:
         used, required = short
-        yield make_finding(
-            "size",
+        yield make_note(
             FindingCode.RUN_TOO_SMALL,
             f"{shown(required)} training samples (profile {hand_in.profile})",
             shown(used),

@@ -56,17 +56,17 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
     if answer.differs:
         expected, code = f"{key}: one answer", ReasonCode.ANSWERS_DIFFER
         hint = "keep one of these"
-        return replace(part, expected=expected, found=answer.differs, try_=hint, code=code)
+        return replace(part, expected=expected, actual=answer.differs, advice=hint, code=code)
     if question.kind == "prediction":
-        return replace(part, status=PASSED, credit=1, found=f"{key}: made")
+        return replace(part, status=PASSED, credit=1, actual=f"{key}: made")
     if expected_text := expected_kind(question, answer.text):
-        return replace(part, try_=f"write {expected_text}")
+        return replace(part, advice=f"write {expected_text}")
     if question.metric is not None:
         return _of_own_run(hand_in, question, answer, part)
     if key not in hand_in.expected:
         expected, found = f"{key}: the expected answer", f"{found}; {KEPT}"
         code = ReasonCode.EXPECTED_KEPT
-        return replace(part, status=NOT_MEASURED, expected=expected, found=found, code=code)
+        return replace(part, status=NOT_MEASURED, expected=expected, actual=found, code=code)
     truth = hand_in.expected[key]
     if question.kind == "interval":
         return _of_interval(question, answer, float(truth), part)
@@ -78,11 +78,11 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         right = as_word(answer.text) == as_word(str(truth))
         expected = f"{key}: the right word"
     found += "" if right else ", which is not it"
-    return _judged(replace(part, expected=expected, found=found), question, right)
+    return _judged(replace(part, expected=expected, actual=found), question, right)
 
 
 def _judged(part: Part, question: Question, right: bool) -> Part:
-    return replace(part, status=PASSED, credit=1) if right else replace(part, try_=question.try_)
+    return replace(part, status=PASSED, credit=1) if right else replace(part, advice=question.try_)
 
 
 def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: Part) -> Part:
@@ -100,7 +100,7 @@ def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: 
     contains = low <= truth <= high
     if not contains:
         found += f", and the true value is {'below' if truth < low else 'above'} it"
-    part = replace(part, expected=expected, found=found)
+    part = replace(part, expected=expected, actual=found)
     return _judged(part, question, contains and not wide)
 
 
@@ -117,7 +117,7 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
     packed = [(one, PurePath(one.where[0].file).name) for one in hand_in.unseen]
     unseen = [one for one, name in packed if is_answers(name) or is_package(name)]
     if unseen and not hand_in.answers_file:
-        found, hint = f"no readable answers.txt: {unseen[0].found}", unseen[0].try_
+        found, hint = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice
         code = ReasonCode.ANSWERS_FILE_UNREAD
     if lines := speaking_of(key, hand_in.unread):
         found = "no readable answer, but this line: " + shortened(lines[0].text, 80)
@@ -133,11 +133,11 @@ def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part
         last = run_that_counts(hand_in, question.of or "")
     except NotMeasured as missing:
         reason, where = missing.reason, missing.where
-        return replace(part, found=reason, where=where, try_=missing.try_, code=missing.code)
+        return replace(part, actual=reason, where=where, advice=missing.try_, code=missing.code)
     try:
         values = own_values(hand_in, question, last)
     except NotMeasured as missing:
-        return replace(part, status=NOT_MEASURED, found=missing.reason, code=missing.code)
+        return replace(part, status=NOT_MEASURED, actual=missing.reason, code=missing.code)
     match = next((value for value in values if _near(question, answer, value.value)), None)
     truth = match or values[0]
     slack = f" ± {question.tolerance}" if question.tolerance else ""

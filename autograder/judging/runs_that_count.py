@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from autograder.codes import Outcome, ProblemCode, ReasonCode
+from autograder.codes import FindingCode, Outcome, ReasonCode
 from autograder.judging.hand_in import HandIn, by_time, plain_outputs, unprinted_facts
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE
+from autograder.notes import Note
 from autograder.reading.ends import ECHO
 from autograder.reading.lesson_runs import HAND_IN_FILE
-from autograder.records import Problem, Run, Where
+from autograder.records import Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import RubricCheck
 from autograder.submissions.kinds import is_answers
@@ -75,7 +76,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         return NotMeasured(
             f"whether {shortened(', '.join(files))} is a run of `{name}`: the output does not "
             f"report {facts}",
-            "instructor: let the program print its workers or write a run record",
+            "let the program print its workers or write a run record",
             [Where(file, 1) for file in files],
             ReasonCode.RUN_UNCLEAR,
         )
@@ -84,20 +85,20 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         cause = cause_of(run)
         if cause and is_job_of(run, hand_in, name):
             reason = f"no run of `{name}`: its job ended before the program began to record; "
-            reason += f"{run.outcome} ({cause.reason}: {problem_text(cause)})"
-            return NotMeasured(reason, last_lines(run), [cause.where], ReasonCode.NO_RUN)
+            reason += f"{run.outcome} ({cause.title}: {problem_text(cause)})"
+            return NotMeasured(reason, last_lines(run), cause.where, ReasonCode.NO_RUN)
     reason = f"no run of `{name}` was submitted"
     hint = "submit the job to the scheduler, and later its output to your instructor"
     problems = [problem for run in hand_in.runs for problem in run.problems]
-    copies = [problem for problem in problems if problem.code == ProblemCode.TERMINAL_COPY]
+    copies = [problem for problem in problems if problem.code == FindingCode.TERMINAL_COPY]
     unseen = [one for one in hand_in.unseen if not is_answers(PurePath(one.where[0].file).name)]
     if copies:
-        file = copies[0].where.file
+        file = copies[0].where[0].file
         reason = f"no run of `{name}` can be read; {file} is a copy from a terminal"
         hint = HAND_IN_FILE
     elif unseen:
-        reason = f"no readable run of `{name}` was submitted: {unseen[0].found}"
-        hint = f"{unseen[0].try_}; if this run is not in it, {hint}"
+        reason = f"no readable run of `{name}` was submitted: {unseen[0].actual}"
+        hint = f"{unseen[0].advice}; if this run is not in it, {hint}"
     return NotMeasured(reason, hint, code=ReasonCode.NO_RUN)
 
 
@@ -108,11 +109,11 @@ def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
     return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
 
 
-def cause_of(run: Run) -> Problem | None:
+def cause_of(run: Run) -> Note | None:
     """Return the problem that ended a run without a record, according to its output."""
     if run.outcome in (Outcome.COMPLETED, Outcome.UNKNOWN):
         return None
-    return problem_to_read(replace(run, problems=tuple(p for p in run.problems if p.text)))
+    return problem_to_read(replace(run, problems=tuple(p for p in run.problems if p.actual)))
 
 
 def did_not_finish(name: str, run: Run) -> NotMeasured:
@@ -127,11 +128,11 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
         try_ = "also submit the job's error output, or let the program print when it is done"
     elif run.outcome == Outcome.TIMEOUT:
         try_ = f"ask for more time (`--time`), or find out which rank waited for which: {try_}"
-    where = [problem.where] if problem else [Where(file, 1) for file in run.files[:1]]
+    where = problem.where if problem else [Where(file, 1) for file in run.files[:1]]
     return NotMeasured(reason, try_, where, ReasonCode.RUN_UNFINISHED)
 
 
-def problem_to_read(run: Run) -> Problem | None:
+def problem_to_read(run: Run) -> Note | None:
     """Return the problem that a student should read first.
 
     For a stall, an exceeded limit or a lack of memory, this is the line that reports it. The
@@ -140,10 +141,10 @@ def problem_to_read(run: Run) -> Problem | None:
     """
     if run.outcome != Outcome.FAILED:
         where = run.places.get("outcome")
-        reported = [p for p in run.problems if p.where == where] or run.problems[-1:]
+        reported = [p for p in run.problems if p.where == (where,)] or run.problems[-1:]
         return reported[0] if reported else None
-    raised = [p for p in run.problems if p.code == ProblemCode.EXCEPTION]
-    first = [p for p in raised if not ECHO.search(p.text)]
+    raised = [p for p in run.problems if p.code == FindingCode.EXCEPTION]
+    first = [p for p in raised if not ECHO.search(p.actual)]
     return next(reversed(first or raised or run.problems), None)
 
 
@@ -152,13 +153,13 @@ def how_it_ended(run: Run) -> str:
     if not problem:
         return run.outcome
     # The page already lists damaged lines of the record. Other problems give the cause.
-    text = "" if problem.code == ProblemCode.BAD_LINE else problem_text(problem)
-    return f"{run.outcome} ({problem.reason}{': ' if text else ''}{text})"
+    text = "" if problem.code == FindingCode.BAD_LINE else problem_text(problem)
+    return f"{run.outcome} ({problem.title}{': ' if text else ''}{text})"
 
 
-def problem_text(problem: Problem) -> str:
+def problem_text(problem: Note) -> str:
     """Return the problem's text without the place in a library's C++ code."""
-    return shortened(SOURCE_PLACE.sub("", problem.text), 160)
+    return shortened(SOURCE_PLACE.sub("", problem.actual), 160)
 
 
 def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:

@@ -65,7 +65,7 @@ def threshold_value(
         if reference is None:
             raise NotMeasured(
                 f"the solution has not been measured on this site: {title_of(condition)}",
-                "instructor: run `autograder calibrate`, and name its file in class.yaml",
+                "run `autograder calibrate`, and name its file in class.yaml",
                 code=ReasonCode.NOT_CALIBRATED,
             )
         number = threshold.of_reference * reference.value + threshold.plus

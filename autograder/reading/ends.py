@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import yaml
 
-from autograder.codes import Outcome, ProblemCode
+from autograder.codes import FindingCode, Outcome
+from autograder.notes import Note, make_problem
 from autograder.reading.formats import template
-from autograder.records import Problem, Where
+from autograder.records import Where
 
 Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "step", "weak"]
 FILE = Path(__file__).with_name("ends.yaml")
@@ -27,11 +28,11 @@ class EndLine:
     reason: str  # in words for people
     raised: bool = False  # the last line of an exception, which may have been caught
 
-    def as_problem(self) -> Problem:
+    def as_problem(self) -> Note:
         """Return the line as a problem: an EXCEPTION if the program raised an error."""
         raised_by_program = self.kind == "exception" or (self.raised and self.kind == "exit")
-        code = ProblemCode.EXCEPTION if raised_by_program else ProblemCode.OTHER
-        return Problem(self.where, self.text, self.reason, code)
+        code = FindingCode.EXCEPTION if raised_by_program else FindingCode.READ_PROBLEM
+        return make_problem(self.where, self.text, self.reason, code)
 
 
 @lru_cache(maxsize=1)

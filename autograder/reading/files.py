@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from autograder.codes import ProblemCode
+from autograder.codes import FindingCode
 from autograder.reading.formats import presets, record
 from autograder.reading.line_facts import Reader
 from autograder.reading.one_job import read_job
@@ -50,7 +50,9 @@ def read_opened(
                 scanned[path] = scan(name, stream, launches, readers)
         except OSError as error:
             scanned[path] = unread = ScannedFile(name)
-            unread.complain(0, "", f"the file cannot be read: {why(error)}", ProblemCode.UNREAD)
+            unread.complain(
+                0, "", f"the file cannot be read: {why(error)}", FindingCode.FILE_UNREADABLE
+            )
     runs = []
     for paths in output_names.by_job(names):
         runs += read_job([scanned[path] for path in paths], launches, readers)

@@ -5,10 +5,11 @@ from itertools import pairwise
 from typing import Any
 
 from autograder.codes import Outcome
+from autograder.notes import Note, make_problem
 from autograder.reading.lanes import MOST_PROBLEMS, Lane, Lanes
 from autograder.reading.line_facts import ACCURACIES, EPOCH_NUMBERS, EpochNumber
 from autograder.reading.printed_numbers import scaled
-from autograder.records import Epoch, Number, Problem, Run, Where
+from autograder.records import Epoch, Number, Run, Where
 
 
 def runs_in(all_: Lanes, formats: Sequence[str]) -> list[list[Lane]]:
@@ -79,7 +80,7 @@ def to_run(file: str, lanes: list[Lane]) -> Run:
     longer = [after.value - before.value for before, after in pairwise(times)]
     if since_start := len(longer) > 1 and min(longer) > times[0].value / 4:
         reason = "the seconds grow with each epoch, so they may be times since the start"
-        problems.append(Problem(Where(file, lane.last), "seconds", reason))
+        problems.append(make_problem(Where(file, lane.last), "seconds", reason))
     if sparse or since_start:  # sparse: the number of epochs that they cover is unknown
         for so_far in lane.epochs.values():
             so_far.numbers.pop("seconds", None)
@@ -128,7 +129,7 @@ def scale_percentages(lane: Lane) -> None:
                 epoch.numbers[name] = Number(value, number.half_width * 0.01, number.where)
 
 
-def checked(name: str, value: Number | None, problems: list[Problem]) -> Number | None:
+def checked(name: str, value: Number | None, problems: list[Note]) -> Number | None:
     """Return the value if it is valid for this name. Otherwise, add a problem and return None."""
     if value is None:
         return None
@@ -139,5 +140,5 @@ def checked(name: str, value: Number | None, problems: list[Problem]) -> Number 
     else:
         return value
     if value.where is not None and len(problems) < MOST_PROBLEMS:
-        problems.append(Problem(value.where, name, reason))
+        problems.append(make_problem(value.where, name, reason))
     return None

@@ -8,9 +8,10 @@ another process's. Nothing of such an output is read.
 
 from dataclasses import dataclass, field
 
+from autograder.notes import Note, make_problem
 from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Reader
 from autograder.reading.printed_numbers import placed
-from autograder.records import Problem, Where
+from autograder.records import Where
 
 MOST_LANES, MOST_EPOCHS = 2_000, 20_000  # per file; the rest is left out, and a problem says so
 MOST_PROBLEMS = 50
@@ -48,7 +49,7 @@ class Lane:
     extra: int = 0  # results that belong to no epoch
     scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
     epochs: dict[int, EpochSoFar] = field(default_factory=dict)  # keys count from 1
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Note] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -190,4 +191,4 @@ def add_to_lane(all_: Lanes, row: Row, lane: Lane, where: Where, facts: LineFact
             reason = (
                 f"{name.replace('_', ' ')} of epoch {at} is not a number: the training diverged"
             )
-            lane.problems.append(Problem(where, name, reason))
+            lane.problems.append(make_problem(where, name, reason))

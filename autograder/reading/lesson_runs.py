@@ -3,21 +3,21 @@
 import re
 from collections.abc import Sequence
 
-from autograder.codes import FindingCode, Outcome, ProblemCode
-from autograder.records import Problem, Run
+from autograder.codes import FindingCode, Outcome
+from autograder.notes import Note, make_note
+from autograder.records import Run
 from autograder.submissions.doubts import MOST
 from autograder.submissions.regular_files import unreadable
-from autograder.verdict import Finding, make_finding
 
 LESSON = re.compile(r"[\w-]{1,40}")
 HAND_IN_FILE = "submit the file that the job wrote; `--output` in the job file gives its name"
 BADLY_SUBMITTED = {
-    ProblemCode.TERMINAL_COPY: (
+    FindingCode.TERMINAL_COPY: (
         FindingCode.TERMINAL_COPY,
         "the job's own output file, such as 02_serial_1234.out",
         HAND_IN_FILE,
     ),
-    ProblemCode.TOO_LARGE: (
+    FindingCode.FILE_TOO_LARGE: (
         FindingCode.FILE_TOO_LARGE,
         "an output of at most a few megabytes",
         "run the program again without its debug output",
@@ -25,37 +25,37 @@ BADLY_SUBMITTED = {
 }
 
 
-def not_read(runs: Sequence[Run]) -> list[Finding]:
+def not_read(runs: Sequence[Run]) -> list[Note]:
     """Return a finding for each output that could not be read, and so is missing from the grade."""
-    return [unreadable(p.where.file, p.reason) for p in problems_of(runs, ProblemCode.UNREAD)]
+    return [
+        unreadable(p.where[0].file, p.title) for p in problems_of(runs, FindingCode.FILE_UNREADABLE)
+    ]
 
 
-def badly_submitted(runs: Sequence[Run]) -> list[Finding]:
+def badly_submitted(runs: Sequence[Run]) -> list[Note]:
     """Return a finding for each output that was copied from a terminal or is very large."""
     return [
-        make_finding("collect", finding, expected, f"{p.where.file}: {p.reason}", [p.where], advice)
+        make_note(finding, expected, f"{p.where[0].file}: {p.title}", p.where, advice)
         for code, (finding, expected, advice) in BADLY_SUBMITTED.items()
         for p in problems_of(runs, code)
     ]
 
 
-def cut_off(runs: Sequence[Run]) -> list[Finding]:
+def cut_off(runs: Sequence[Run]) -> list[Note]:
     """Return a finding for each run whose record ends within a line, for no other known reason."""
     findings = []
     for run in runs:
-        problem = max(run.problems, key=lambda one: one.where.line, default=None)
+        problem = max(run.problems, key=lambda one: one.where[0].line, default=None)
         last = max((epoch.where.line for epoch in run.epochs if epoch.where), default=0)
-        torn = problem and problem.code == ProblemCode.BAD_LINE and problem.where.line > last
+        torn = problem and problem.code == FindingCode.BAD_LINE and problem.where[0].line > last
         if problem and torn and run.outcome in (Outcome.INCOMPLETE, Outcome.COMPLETED):
-            code, found = FindingCode.OUTPUT_CUT, f"{problem.where.file}: {problem.reason}"
+            code, found = FindingCode.OUTPUT_CUT, f"{problem.where[0].file}: {problem.title}"
             advice = "copy the file again from where the job wrote it, and submit it again"
-            findings.append(
-                make_finding("collect", code, "whole lines", found, [problem.where], advice)
-            )
+            findings.append(make_note(code, "whole lines", found, problem.where, advice))
     return findings
 
 
-def problems_of(runs: Sequence[Run], code: ProblemCode) -> list[Problem]:
+def problems_of(runs: Sequence[Run], code: FindingCode) -> list[Note]:
     """Return the first few distinct problems of this kind."""
     problems = (problem for run in runs for problem in run.problems if problem.code == code)
     return list(dict.fromkeys(problems))[:MOST]

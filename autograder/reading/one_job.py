@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.codes import Outcome
+from autograder.notes import Note, make_problem
 from autograder.reading import ends, run_ends
 from autograder.reading.ends import EndLine
 from autograder.reading.formats import record
@@ -14,7 +15,7 @@ from autograder.reading.line_facts import RUN_NUMBERS, Reader
 from autograder.reading.printed_numbers import placed
 from autograder.reading.run_drafts import RunDraft, drafts_of
 from autograder.reading.scanned_file import ScannedFile
-from autograder.records import Number, Problem, Run, Where
+from autograder.records import Number, Run, Where
 from autograder.submissions import output_names
 
 MOST_PROBLEMS = 100  # per run; more do not help anybody
@@ -34,7 +35,7 @@ def read_job(
             if draft.file is not file or may_end(draft, end):
                 draft.ends.append(end)
         for problem in file.problems:
-            here[last_begun(here, problem.where.line)].problems.append(problem)
+            here[last_begun(here, problem.where[0].line)].problems.append(problem)
     job = job_of(files)
     for draft in drafts:
         if draft.recorded and not any(tells_of_recorded(draft, end) for end in draft.ends):
@@ -108,7 +109,7 @@ def finish(draft: RunDraft, files: list[ScannedFile], job: str | None) -> Run:
     if not draft.certain and outcome != Outcome.EMPTY:
         outcome, reasons = run_ends.outcome_of(draft, files, whole)
     problems += [end.as_problem() for end in reasons]
-    problems.sort(key=lambda problem: (problem.where.file, problem.where.line))
+    problems.sort(key=lambda problem: (problem.where[0].file, problem.where[0].line))
     if outcome != Outcome.COMPLETED:
         places.pop("outcome", None)
     if outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN) and reasons:
@@ -125,7 +126,7 @@ def finish(draft: RunDraft, files: list[ScannedFile], job: str | None) -> Run:
     )
 
 
-def with_numbers(draft: RunDraft, problems: list[Problem]) -> Run:
+def with_numbers(draft: RunDraft, problems: list[Note]) -> Run:
     """Return the run with the numbers that lines about the whole run state; the last ones count.
 
     Add a problem for numbers that contradict each other, and leave them out.
@@ -152,5 +153,7 @@ def with_numbers(draft: RunDraft, problems: list[Problem]) -> Run:
         run = replace(run, epochs=tuple(replace(e, seconds=None) for e in run.epochs))
     else:
         return run
-    problems.append(Problem(numbers["total_seconds"][-1].where or Where("", 0), "seconds", reason))
+    problems.append(
+        make_problem(numbers["total_seconds"][-1].where or Where("", 0), "seconds", reason)
+    )
     return replace(run, total_seconds=None)

@@ -30,10 +30,10 @@ def summary(run: Run) -> dict[str, Any]:
         "throughput": throughput(run),
         "problems": [
             {
-                "file": problem.where.file,
-                "line": problem.where.line,
-                "text": problem.text,
-                "reason": problem.reason,
+                "file": problem.where[0].file,
+                "line": problem.where[0].line,
+                "text": problem.actual,
+                "reason": problem.title,
             }
             for problem in run.problems
         ],

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from autograder.codes import Outcome
+from autograder.notes import Note, make_problem
 from autograder.reading import ends, lane_runs
 from autograder.reading.ends import EndLine
 from autograder.reading.formats import record, record_run
 from autograder.reading.lanes import Lane
 from autograder.reading.line_facts import Reader, RunFacts
 from autograder.reading.scanned_file import ScannedFile
-from autograder.records import Problem, Run, Where
+from autograder.records import Run, Where
 
 
 @dataclass(slots=True)
@@ -31,7 +32,7 @@ class RunDraft:
     # the failure that its own record reports, with the exception's name
     recorded: EndLine | None = None
     ends: list[EndLine] = field(default_factory=list)  # lines that may say how it ended
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Note] = field(default_factory=list)
     # Facts from outside its record: file, line, facts.
     facts: list[tuple[ScannedFile, int, RunFacts]] = field(default_factory=list)
 
@@ -115,6 +116,6 @@ def without_run(files: list[ScannedFile]) -> RunDraft:
     names = tuple(file.name for file in files)
     if all(file.blank for file in files):
         return RunDraft(Run(names, "unknown", Outcome.EMPTY), files[0], 0, 0, False)
-    problem = Problem(Where(names[0], 1), "", "no training run was recognised in this file")
+    problem = make_problem(Where(names[0], 1), "", "no training run was recognised in this file")
     run = Run(names, "unknown", Outcome.UNKNOWN, problems=(problem,))
     return RunDraft(run, files[0], 0, 0)

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import BinaryIO
 
-from autograder.codes import ProblemCode
+from autograder.codes import FindingCode
+from autograder.notes import make_problem
 from autograder.reading import lines, printed_lines
 from autograder.reading.formats import record
 from autograder.reading.formats.record_values import TAG, BadLineError, decode
 from autograder.reading.line_facts import Reader
 from autograder.reading.scanned_file import KEPT, MOST, ScannedFile
-from autograder.records import Problem, Where
+from autograder.records import Where
 
 # Printed lines are read only in this many bytes at each end of a file. A record is found anywhere.
 # Only debug output makes a file this large, and it takes minutes to read.
@@ -75,7 +76,7 @@ def read_records(
             if len(file.broken) < MOST and (width := width_of(data, tag, at)):
                 file.broken[number] = width
             text = data[tag : tag + 120].decode("utf-8", "replace")
-            file.complain(number, text, str(error), ProblemCode.BAD_LINE)
+            file.complain(number, text, str(error), FindingCode.BAD_LINE)
             continue
         if event.get("namespace") == "course":
             run = record.take(launches, event, payload, Where(file.name, number))
@@ -100,10 +101,12 @@ def join_broken_lines(file: ScannedFile) -> None:
     widths = file.broken.values()
     if len(widths) < FEWEST or max(widths) - min(widths) > 1 or max(widths) not in WIDTHS:
         return
-    file.problems = [problem for problem in file.problems if problem.where.line not in file.broken]
+    file.problems = [
+        problem for problem in file.problems if problem.where[0].line not in file.broken
+    ]
     reason = f"copied from a terminal: its long lines were broken after {max(widths)} characters"
     where = Where(file.name, min(file.broken))
-    file.problems.append(Problem(where, "", reason, ProblemCode.TERMINAL_COPY))
+    file.problems.append(make_problem(where, "", reason, FindingCode.TERMINAL_COPY))
 
 
 def gaps_of(file: ScannedFile) -> list[tuple[int, int]]:
@@ -119,7 +122,7 @@ def gaps_of(file: ScannedFile) -> list[tuple[int, int]]:
             f"it has {file.size / 1e9:.1f} GB; only its run record and {megabytes} MiB at its "
             "beginning and at its end were read"
         )
-        file.complain(0, "", reason, ProblemCode.TOO_LARGE)
+        file.complain(0, "", reason, FindingCode.FILE_TOO_LARGE)
         gaps = between([*file.spans.values(), middle], file.size)
     return gaps
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from autograder.codes import ProblemCode
+from autograder.codes import FindingCode
+from autograder.notes import Note, make_problem
 from autograder.reading.ends import EndLine
 from autograder.reading.lanes import Lanes
 from autograder.reading.line_facts import RunFacts
-from autograder.records import Problem, Where
+from autograder.records import Where
 
 T = TypeVar("T")
 KEPT = 1 << 16  # bytes at a file's end that are examined
@@ -45,11 +46,11 @@ class ScannedFile:
     facts: "Ends[tuple[int, RunFacts]]" = field(default_factory=lambda: Ends())  # with their lines
     ends: "Ends[EndLine]" = field(default_factory=lambda: Ends())
     open_traceback: bool = False  # whether the part read so far ends in a traceback
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Note] = field(default_factory=list)
     broken: dict[int, int] = field(default_factory=dict)  # widths of damaged lines of a record
 
     def complain(
-        self, line: int, text: str, reason: str, code: ProblemCode = ProblemCode.OTHER
+        self, line: int, text: str, reason: str, code: FindingCode = FindingCode.READ_PROBLEM
     ) -> None:
         if len(self.problems) < MOST:
-            self.problems.append(Problem(Where(self.name, line), text[:200], reason, code))
+            self.problems.append(make_problem(Where(self.name, line), text[:200], reason, code))

@@ -57,12 +57,13 @@ NBGRADER: Columns = {  # of nbgrader's own export
 }
 PLAIN = (
     *("student", "lesson", "title", "profile", "status", "score", "raw_score", "max_score"),
-    *("waiting", "look", "page", "handed_in", "epoch_s", "speedup", "adjustments"),
+    *("waiting", "page", "handed_in", "epoch_s", "speedup", "adjustments"),
     *("unused_overrides", "untimed", "late_points", "partners", "programs_missing"),
 )
 TABLE: Mapping[str, Callable[[Grade], object]] = {  # of grades.json
     **{name: attrgetter(name) for name in PLAIN},
     "tier": lambda row: row.level,
+    "look": lambda row: [{"code": note.code, "text": str(note)} for note in row.look],
     "checks": lambda row: [(c.id, c.score, c.points, c.status) for c in row.checks],
 }
 CHECK = ("student", "lesson", "check", "score", "points", "status")

@@ -8,8 +8,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from autograder.notes import Note
 from autograder.report.student.next_steps import for_student
-from autograder.verdict import GRADER_ERROR, PASSED, WAITS, Check, Finding, Grade
+from autograder.verdict import GRADER_ERROR, PASSED, WAITS, Check, Grade
 from autograder.wording import sentence
 
 VISIBLE = {"output_format": "text", "visibility": "visible"}
@@ -34,11 +35,11 @@ def document(grades: Sequence[Grade]) -> str:
 
 def as_test(check: Check, number: str) -> dict[str, Any]:
     """Return a check as Gradescope's test, with points unless it waits for the instructor."""
-    output = [check.by_hand or check.found]
+    output = [check.by_hand or check.actual]
     if check.status != PASSED:
         state, places = "" if check.decided else check.status, ", ".join(map(str, check.where))
-        facts = {"status": state, "expected": check.expected, "found": check.found}
-        facts |= {"where": places, "try": sentence(check.try_), "answer": check.by_hand}
+        facts = {"status": state, "expected": check.expected, "found": check.actual}
+        facts |= {"where": places, "try": sentence(check.advice), "answer": check.by_hand}
         output = named(facts)
     result = {"name": check.title, "number": number, "output": "\n".join(output), **VISIBLE}
     if check.status == WAITS:
@@ -47,10 +48,10 @@ def as_test(check: Check, number: str) -> dict[str, Any]:
     return result | {"score": check.score, "max_score": check.points, "status": outcome}
 
 
-def note(finding: Finding) -> str:
+def note(finding: Note) -> str:
     """Return the text of a finding, without advice for the instructor."""
     advice = sentence(for_student(finding))
-    facts = {"Expected": finding.expected, "Found": finding.found, "Try": advice}
+    facts = {"Expected": finding.expected, "Found": finding.actual, "Try": advice}
     return ". ".join([finding.title, *named(facts)])
 
 

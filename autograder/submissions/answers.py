@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder.codes import FindingCode
+from autograder.notes import Note
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.answer_values import QUOTES, unquoted
-from autograder.submissions.doubts import Doubt, finding_of
+from autograder.submissions.doubts import note_of
 from autograder.submissions.regular_files import open_regular, start_of, unreadable, why
-from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
 MOST_ASIDE = 50_000  # largest answers file under another name
@@ -54,21 +54,21 @@ class Line(NamedTuple):
 
 def read_answers(
     path: Path, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
-) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
+) -> tuple[dict[str, WrittenAnswer], list[Note]]:
     try:
         with open_regular(path) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         return {}, [unreadable(name, why(error))]
     if len(data) > MAX_BYTES:
-        doubt = Doubt(FindingCode.ANSWERS_TOO_LARGE, "", f"more than {MAX_BYTES:,} bytes")
-        return {}, [finding_of(doubt, [Where(name, 1)])]
+        found = f"more than {MAX_BYTES:,} bytes"
+        return {}, [note_of(FindingCode.ANSWERS_TOO_LARGE, "", found, [Where(name, 1)])]
     return parse_answers(data, name, ids, unread)
 
 
 def parse_answers(
     data: bytes, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
-) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
+) -> tuple[dict[str, WrittenAnswer], list[Note]]:
     """Return the answers by id, and findings about lines that do not count.
 
     If an id has two different values, the question counts as unanswered. `ids` are the ids of all
@@ -91,11 +91,11 @@ def parse_answers(
         if not ids or any(asked_for <= words for asked_for in asked):
             if unread is not None and len(unread) < MOST_UNREAD:
                 unread.append(answer)
-            doubt = Doubt(FindingCode.ANSWER_LINE_UNREAD, "", shortened(line.text, 80))
-            findings.append(finding_of(doubt, [line.where]))
-    doubt = Doubt(FindingCode.ANSWERED_TWICE, "", "two different values, so neither counts")
+            code, text = FindingCode.ANSWER_LINE_UNREAD, shortened(line.text, 80)
+            findings.append(note_of(code, "", text, [line.where]))
+    code, found = FindingCode.ANSWERED_TWICE, "two different values, so neither counts"
     for key, where in twice.items():
-        findings.append(finding_of(doubt, (answers.pop(key).where, where), name=key))
+        findings.append(note_of(code, "", found, (answers.pop(key).where, where), name=key))
     return answers, findings
 
 

@@ -13,9 +13,10 @@ from unicodedata import normalize
 
 from autograder.codes import FindingCode
 from autograder.errors import SettingsError
+from autograder.notes import Note
 from autograder.safe_text import printable, shortened
 from autograder.submissions import manifest
-from autograder.submissions.doubts import Doubt
+from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import (
     TIMESTAMP,
     WORK,
@@ -45,7 +46,7 @@ class Submission:
     partners: frozenset[str] = frozenset()  # group members who may have submitted the same
     submitted: str | None = None
     late: bool = False  # marked late by the platform
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[Note, ...] = ()
 
     @property
     def owner(self) -> str:
@@ -191,7 +192,7 @@ def holds_work(place: Path) -> bool:
     return holds(place, SHOWN)
 
 
-def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Doubt, ...]]:
+def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Note, ...]]:
     """Return the first line of nbgrader's timestamp file, the time of submission."""
     try:
         with open_regular(path) as file:
@@ -199,7 +200,7 @@ def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Doubt, ...
     except (FileNotFoundError, NotADirectoryError):
         return "", ()
     except OSError as error:
-        return "", (Doubt(FindingCode.FILE_UNREADABLE, name, why(error)),)
+        return "", (note_of(FindingCode.FILE_UNREADABLE, name, why(error)),)
 
 
 def joined(found: Iterable[Submission]) -> Iterator[Submission]:

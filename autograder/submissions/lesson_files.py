@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from autograder.codes import FindingCode
+from autograder.notes import Note
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions import output_names
 from autograder.submissions.answers import WrittenAnswer, holds_answers, read_answers
-from autograder.submissions.doubts import MOST, Doubt, finding_of
+from autograder.submissions.doubts import MOST, note_of
 from autograder.submissions.kinds import ANSWERS, Kind
 from autograder.submissions.regular_files import open_regular
 from autograder.submissions.walk import Found, Walk
-from autograder.verdict import Finding
 
 MOST_OTHERS = 3
 DICTIONARIES = {
@@ -45,7 +45,7 @@ class LessonFiles:
     reports: dict[Path, str] = field(default_factory=dict)
     programs: dict[Path, str] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)  # some files of kinds that are not read
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Note] = field(default_factory=list)
 
     @property
     def has_work(self) -> bool:
@@ -55,13 +55,13 @@ class LessonFiles:
         if name := DICTIONARIES.get(file.kind):
             getattr(self, name)[file.path] = shortened(file.name)
         elif code := UNREAD.get(file.kind):
-            self.doubt(Doubt(code, shortened(file.name)))
+            self.doubt(note_of(code, shortened(file.name)))
         elif file.kind == Kind.OTHER and len(self.others) < MOST_OTHERS:
             self.others.append(shortened(file.name, 80))
 
-    def doubt(self, doubt: Doubt) -> None:
+    def doubt(self, doubt: Note) -> None:
         if len(self.findings) < MOST:
-            self.findings.append(finding_of(doubt))
+            self.findings.append(doubt)
 
 
 def read_places(
@@ -93,7 +93,7 @@ def join(files: LessonFiles, places: Sequence[str], ids: Collection[str]) -> Non
     shown = [PurePath(name) for name in (*files.outputs.values(), *files.answers.values())]
     used = sorted({name.parts[0] for name in shown} & set(places)) if len(places) > 1 else []
     if len(used) > 1:
-        files.doubt(Doubt(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(used))))
+        files.doubt(note_of(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(used))))
     shorten_names(files)
 
 
@@ -102,7 +102,7 @@ def answers_by_content(files: LessonFiles, ids: Collection[str]) -> None:
     for path, name in list(files.outputs.items()):
         if PurePath(name).suffix.lower() in ("", ".txt") and holds_answers(path, ids):
             files.answers[path] = files.outputs.pop(path)
-            files.doubt(Doubt(FindingCode.ANSWERS_MISNAMED, shortened(name, 80)))
+            files.doubt(note_of(FindingCode.ANSWERS_MISNAMED, shortened(name, 80)))
 
 
 def the_answers_file(files: LessonFiles) -> None:
@@ -114,7 +114,7 @@ def the_answers_file(files: LessonFiles) -> None:
     for path in others:
         del files.answers[path]
     names = shortened(", ".join(others.values()))
-    files.doubt(Doubt(FindingCode.ANSWERS_BESIDE, next(iter(others.values())), names))
+    files.doubt(note_of(FindingCode.ANSWERS_BESIDE, next(iter(others.values())), names))
 
 
 def count_copies_once(files: dict[Path, str]) -> None:
@@ -162,14 +162,14 @@ def shorten_names(files: LessonFiles) -> None:
 
 def answers_of(
     files: Mapping[Path, str], ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
-) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
+) -> tuple[dict[str, WrittenAnswer], list[Note]]:
     """Return a lesson's answers.
 
     If two files answer a question differently, the question counts as unanswered.
     """
     answers: dict[str, WrittenAnswer] = {}
     differ: dict[str, dict[str, Where]] = {}
-    findings: list[Finding] = []
+    findings: list[Note] = []
     for path, name in files.items():
         here, more = read_answers(path, name, ids, unread)
         findings += more
@@ -184,7 +184,7 @@ def answers_of(
     if differ:
         found = shortened("; ".join(in_words(*both) for both in differ.items()), 300)
         places = [where for both in differ.values() for where in both.values()]
-        findings.append(finding_of(Doubt(FindingCode.ANSWERS_DIFFER, "", found), places))
+        findings.append(note_of(FindingCode.ANSWERS_DIFFER, "", found, places))
     return answers, findings
 
 

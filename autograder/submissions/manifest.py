@@ -17,10 +17,10 @@ from pathlib import Path
 
 from autograder.errors import SettingsError
 from autograder.finding_codes import Severity
+from autograder.notes import Note
 from autograder.safe_text import FORMULA_STARTS, printable, shortened
 from autograder.strict_csv import read_csv
 from autograder.submissions import doubts
-from autograder.submissions.doubts import Doubt
 from autograder.submissions.moments import moment_of
 from autograder.writing import write_if_new
 
@@ -82,7 +82,7 @@ def check(row: Row, where: str) -> None:
     doubts_in(row, where)
 
 
-def doubts_in(row: Row, where: str = NAME) -> list[Doubt]:
+def doubts_in(row: Row, where: str = NAME) -> list[Note]:
     try:
         return doubts.parse(row.doubts)
     except ValueError as error:

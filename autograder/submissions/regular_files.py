@@ -10,8 +10,8 @@ from io import BufferedReader
 from pathlib import Path
 
 from autograder.codes import FindingCode
-from autograder.submissions.doubts import Doubt, finding_of
-from autograder.verdict import Finding
+from autograder.notes import Note
+from autograder.submissions.doubts import note_of
 
 
 def open_regular(path: Path) -> BufferedReader:
@@ -39,9 +39,9 @@ def why(error: OSError) -> str:
     return error.strerror or type(error).__name__
 
 
-def unreadable(name: str, reason: str) -> Finding:
+def unreadable(name: str, reason: str) -> Note:
     """Return the finding for a file that the grader could not read.
 
     Without the file's contents, neither points nor a zero would be justified.
     """
-    return finding_of(Doubt(FindingCode.FILE_UNREADABLE, name, reason))
+    return note_of(FindingCode.FILE_UNREADABLE, name, reason)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.codes import FindingCode
+from autograder.notes import Note
 from autograder.records import Where
 from autograder.safe_text import shortened
-from autograder.submissions.doubts import Doubt, finding_of
+from autograder.submissions.doubts import note_of
 from autograder.submissions.regular_files import open_regular, unreadable, why
-from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
 HEADING = re.compile(r"##\s+(.{1,80}?)\s*#*\s*\Z")
@@ -25,7 +25,7 @@ class Report:
     parts: dict[str, tuple[str, Where]] = field(default_factory=dict)
 
 
-def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
+def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Note]]:
     """Return a lesson's report.
 
     If there are several files, use the one nearest to the lesson's folder.
@@ -36,7 +36,7 @@ def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
     findings = []
     if len(files) > 1:
         found = f"{len(files)}; {shortened(name, 80)} counts"
-        findings = [finding_of(Doubt(FindingCode.SEVERAL_REPORTS, "", found), [Where(name, 0)])]
+        findings = [note_of(FindingCode.SEVERAL_REPORTS, "", found, [Where(name, 0)])]
     try:
         with open_regular(path) as file:
             data = file.read(MAX_BYTES)

@@ -9,8 +9,9 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from autograder.codes import FindingCode
+from autograder.notes import Note
 from autograder.safe_text import shortened
-from autograder.submissions.doubts import Doubt
+from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import Kind, is_clutter, kind_of
 from autograder.submissions.regular_files import why
 
@@ -31,7 +32,7 @@ class Found(NamedTuple):
 class Walk:
     """The number of entries visited so far, and doubts about entries that were left out."""
 
-    doubts: list[Doubt] = field(default_factory=list)
+    doubts: list[Note] = field(default_factory=list)
     entries: int = 0
 
     def files(self, place: Path, name: PurePath) -> Iterator[Found]:
@@ -48,7 +49,7 @@ class Walk:
             else:
                 yield Found(place, name, kind_of(name.name))
         except OSError as error:
-            self.doubts.append(Doubt(FindingCode.FILE_UNREADABLE, shortened(name), why(error)))
+            self.doubts.append(note_of(FindingCode.FILE_UNREADABLE, shortened(name), why(error)))
 
     def listed(self, place: Path, name: PurePath) -> list[Entry]:
         """Return the entries of a folder, sorted by name, up to the limits."""
@@ -67,7 +68,9 @@ class Walk:
         return [entry for entry in entries if not is_clutter(entry.name)]
 
     def leave_out(self, name: PurePath, what: str) -> None:
-        self.doubts.append(Doubt(FindingCode.LEFT_OUT, shortened(name) if name.parts else "", what))
+        self.doubts.append(
+            note_of(FindingCode.LEFT_OUT, shortened(name) if name.parts else "", what)
+        )
 
 
 def scan(place: Path | str, most: int | None = None) -> list[Entry]:

@@ -18,17 +18,18 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus  # noqa: E402
+from autograder.notes import make_note  # noqa: E402
 from autograder.report.class_page.page import About, class_pages  # noqa: E402
 from autograder.settings.class_file import LatePolicy  # noqa: E402
 from autograder.settings.policy import Policy  # noqa: E402
 from autograder.settings.roster import Person  # noqa: E402
 from autograder.settings.rubric import FOLDER, files_in, load_rubric  # noqa: E402
 from autograder.settings.rubric_schema import Rubric  # noqa: E402
-from autograder.verdict import Check, Grade, LookReason  # noqa: E402
+from autograder.verdict import Check, Grade  # noqa: E402
 
 LOOKS = (
-    LookReason(FindingCode.CHECK_BORDERLINE, "accuracy is borderline"),
-    LookReason(FindingCode.OTHER_PROGRAM, "The program handed in is not the one that ran"),
+    make_note(FindingCode.SYNTHETIC_DATA),
+    make_note(FindingCode.OTHER_PROGRAM),
 )
 
 
@@ -47,7 +48,7 @@ def row(student: str, rubric: Rubric, rng: random.Random) -> Grade:
         raw_score=score if handed_in else None,
         max_score=rubric.points,
         tier=rng.choice(tuple(EvidenceLevel)[1:4]),
-        look=(rng.choice(LOOKS),) if handed_in and rng.random() < 0.05 else (),
+        findings=(rng.choice(LOOKS),) if handed_in and rng.random() < 0.05 else (),
         checks=tuple(
             Check(c.id, c.title, c.points, c.points * share, states[share], "", "")
             for c, share in judged

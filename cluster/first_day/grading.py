@@ -33,7 +33,7 @@ def grade(hand_in: Path, out: Path) -> str:
             lost = [check for check in checks if check["status"] != "passed"]
             lesson = each["lesson"]
             told.append(f"{lesson}: {len(checks) - len(lost)} of {len(checks)}")
-            not_passed += [f"{lesson}: {check['title']}: {check['found']}" for check in lost]
+            not_passed += [f"{lesson}: {check['title']}: {check['actual']}" for check in lost]
     if not told:
         raise WrongError(f"{out} holds no grade", f"autograder grade {hand_in} --profile smoke")
     lines = [f"{', '.join(told)} checks that these runs decide are passed; the pages are in {out}"]

@@ -103,7 +103,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
                 continue
             for part in judge_condition(hand_in, condition):
                 if part.status != PASSED:
-                    reason = f"Found: {part.found}. Expected: {part.expected}."
+                    reason = f"Found: {part.actual}. Expected: {part.expected}."
                     yield f"a check would fail: {check.title}. {reason} {check.try_}".rstrip()
 
 
@@ -114,8 +114,8 @@ def to_run_again(asked: Rubric, ended: list[Run]) -> Iterator[str]:
         for condition in check.require:
             if all(hand_ins[0].runs_by_name[name] for name in condition.of):
                 parts = [part for one in hand_ins for part in judge_condition(one, condition)]
-                if parts and all(part.try_ == RUN_AGAIN for part in parts):
-                    found = f"{check.title}. Found: {parts[0].found}."
+                if parts and all(part.advice == RUN_AGAIN for part in parts):
+                    found = f"{check.title}. Found: {parts[0].actual}."
                     yield f"a job has to run again: {found} {RUN_AGAIN}"
 
 
@@ -190,7 +190,7 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
     given, findings = answers_of(files.answers, wanted)
     file = ", ".join(files.answers.values())
     for finding in [*files.findings, *findings]:
-        yield f"{file}: {finding.title}: {finding.found}"
+        yield f"{file}: {finding.title}: {finding.actual}"
     for name, question in wanted.items():
         if name in given and (kind := of_another_kind(lesson, name, question, given[name].text)):
             fault = (

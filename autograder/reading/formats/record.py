@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.codes import ProblemCode
+from autograder.codes import FindingCode
+from autograder.notes import Note, make_problem
 from autograder.reading.formats.record_chain import Chain
 from autograder.reading.formats.record_values import (
     end_of,
@@ -14,7 +15,7 @@ from autograder.reading.formats.record_values import (
     with_files,
 )
 from autograder.reading.printed_numbers import count, exact, finite
-from autograder.records import MeasureEvent, Number, Problem, Rank, Where
+from autograder.records import MeasureEvent, Number, Rank, Where
 
 FORMAT = "record"
 # Limits per submission; no run of a course has more.
@@ -54,7 +55,7 @@ class Launch:
     status: str | None = None
     places: dict[str, Where] = field(default_factory=dict)  # of the header and the end
     chains: dict[int, Chain] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Note] = field(default_factory=list)
     stated: set[tuple] = field(default_factory=set)  # key, rank and epoch of lines written once
     left_out: int = 0  # number of lines
     copies: set[str] = field(default_factory=set)  # files that repeat lines of other files
@@ -64,10 +65,10 @@ class Launch:
         where: Where,
         text: str,
         reason: str,
-        code: ProblemCode = ProblemCode.NEVER_WRITTEN,
+        code: FindingCode = FindingCode.NEVER_WRITTEN,
     ) -> None:
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(where, text[:80], reason, code))
+            self.problems.append(make_problem(where, text[:80], reason, code))
 
 
 @dataclass
@@ -122,7 +123,7 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
                 f"the chain of rank {rank} breaks here: this line was changed, or a line before "
                 "it is missing, moved or changed"
             )
-            launch.complain(where, key, reason, ProblemCode.CHAIN_BROKEN)
+            launch.complain(where, key, reason, FindingCode.CHAIN_BROKEN)
     if not has_room:
         launch.left_out += 1
         return run
@@ -192,7 +193,7 @@ def take_line(launch: Launch, line: Line) -> None:
             launch.measures.append(measure)
             if measure.value is None:
                 reason = "the measure has no finite value"
-                launch.complain(line.where, measure.name, reason, ProblemCode.OTHER)
+                launch.complain(line.where, measure.name, reason, FindingCode.READ_PROBLEM)
         case "run_stop":
             take_end(launch, line)
 
@@ -246,7 +247,7 @@ def take_end(launch: Launch, line: Line) -> None:
 
     def complain(name: str, reason: str) -> None:
         if name not in tests:  # their numbers are checked below
-            launch.complain(line.where, name, reason, ProblemCode.OTHER)
+            launch.complain(line.where, name, reason, FindingCode.READ_PROBLEM)
 
     launch.facts |= {
         "end": end_of(line.value, complain),
@@ -262,9 +263,9 @@ def quantity(launch: Launch, line: Line, name: str, value: Any) -> Number | None
     """Return a value that must be a number. For anything else, add a problem and return None."""
     if value is None:
         return None
-    number, code = exact(value, line.where), ProblemCode.NEVER_WRITTEN
+    number, code = exact(value, line.where), FindingCode.NEVER_WRITTEN
     if value in ("nan", "inf", "-inf"):
-        reason, code = f"{name} is {value}: the training diverged", ProblemCode.OTHER
+        reason, code = f"{name} is {value}: the training diverged", FindingCode.READ_PROBLEM
     elif number is None:
         reason = f"{name} should be a number, but is {value!r:.40}"
     elif name.endswith("accuracy") and not 0 <= number.value <= 1:

@@ -1,6 +1,6 @@
 """Make a Run from the launch that the record's lines describe."""
 
-from autograder.codes import Outcome, ProblemCode
+from autograder.codes import FindingCode, Outcome
 from autograder.reading.formats.record import FORMAT, Launch
 from autograder.reading.formats.record_values import header_of
 from autograder.reading.printed_numbers import count
@@ -16,7 +16,7 @@ def to_run(launch: Launch) -> Run:
         launch.complain(launch.last, "record", reason)
 
     def complain(name: str, reason: str) -> None:
-        launch.complain(launch.first, name, reason, ProblemCode.OTHER)
+        launch.complain(launch.first, name, reason, FindingCode.READ_PROBLEM)
 
     header = header_of(launch.header, complain)
     outcomes = {None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}

@@ -1,13 +1,14 @@
 """Find the next steps of a student: the few that would regain the most points."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from autograder.codes import ADVISE_INSTRUCTOR, CheckStatus, FindingCode, GradeStatus
+from autograder.codes import CheckStatus, FindingCode, GradeStatus
+from autograder.finding_codes import STUDENT
 from autograder.grouping import grouped
+from autograder.notes import Note
 from autograder.report.signs import points
 from autograder.safe_text import shortened
-from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, WAITS, Check, Finding, Grade, Part
+from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, WAITS, Check, Grade, Part
 from autograder.wording import sentence
 
 MOST = 3  # lines; the page has the rest
@@ -16,43 +17,38 @@ LEAST = 0.005  # points
 AGAIN = "read the lesson again, and answer again"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A thing to do, with its checks or answers and the points that depend on it."""
+def next_steps(grades: Sequence[Grade]) -> list[tuple[str, str]]:
+    """Return what to do, each with the points and checks that depend on it, most points first.
 
-    do: str
-    about: tuple[tuple[str, str], ...]  # lesson, and the check or answer in it
-    points: float
-
-    @property
-    def why(self) -> str:
-        more = f" and {len(self.about) - MOST_NAMED} more" if len(self.about) > MOST_NAMED else ""
-        named, before = [], ""
-        for lesson, what in self.about[:MOST_NAMED]:
-            named.append(what if lesson == before else ", ".join(filter(None, (lesson, what))))
-            before = lesson
-        worth = round(self.points, 2)
-        number = "1 point: " if worth == 1 else f"{points(worth)} points: " if worth else ""
-        return f"{number}{'; '.join(named)}{more}"
-
-
-def next_steps(grades: Sequence[Grade]) -> list[Step]:
-    """Return the steps, most points first. A step for several checks appears once."""
+    A step for several checks appears once.
+    """
     reasons = grouped(
         (shortened(sentence(do), 300), ((lesson_number(grade), about), lost))
         for grade in grades
         for do, about, lost in steps_of(grade)
     )
-    steps = [
-        Step(do, tuple(dict.fromkeys(about for about, _ in those)), sum(lost for _, lost in those))
-        for do, those in reasons.items()
+    steps = sorted(reasons.items(), key=lambda step: -sum(lost for _, lost in step[1]))
+    return [
+        (do, reason([*dict.fromkeys(about for about, _ in those)], sum(lost for _, lost in those)))
+        for do, those in steps[:MOST]
     ]
-    return sorted(steps, key=lambda step: -step.points)[:MOST]
 
 
-def for_student(item: Finding | Part) -> str:
+def reason(about: Sequence[tuple[str, str]], lost: float) -> str:
+    """Return the points and the first checks or answers, each after its lesson."""
+    more = f" and {len(about) - MOST_NAMED} more" if len(about) > MOST_NAMED else ""
+    named, before = [], ""
+    for lesson, what in about[:MOST_NAMED]:
+        named.append(what if lesson == before else ", ".join(filter(None, (lesson, what))))
+        before = lesson
+    worth = round(lost, 2)
+    number = "1 point: " if worth == 1 else f"{points(worth)} points: " if worth else ""
+    return f"{number}{'; '.join(named)}{more}"
+
+
+def for_student(item: Note | Part) -> str:
     """Return the advice that a student can follow, or an empty string."""
-    return "" if item.code in ADVISE_INSTRUCTOR else item.try_.partition("; instructor:")[0]
+    return item.advice if item.audience == STUDENT else ""
 
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
@@ -66,13 +62,13 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
         yield from of_another_lesson(grade)
         for check in grade.checks:
             if check.status == WAITS:
-                yield from ((part.try_, check.title, 0.0) for part in check.parts if part.try_)
+                yield from ((part.advice, check.title, 0.0) for part in check.parts if part.advice)
                 continue
             open_points = check.points - check.score >= LEAST
             if open_points and not check.hidden and not check.by_hand:
                 yield from ways(check)
     elif grade.status not in (GradeStatus.EXCUSED, GRADER_ERROR):
-        findings = (one for one in grade.findings if one.try_ and not one.private)
+        findings = (one for one in grade.findings if one.advice and not one.private)
         for finding in filter(for_student, list(findings)[:1]):
             yield for_student(finding), grade.title or finding.title, grade.max_score
 
@@ -83,7 +79,7 @@ def of_another_lesson(grade: Grade) -> Iterator[tuple[str, str, float]]:
     lost = sum(check.points - check.score for check in unmeasured if not check.hidden)
     for finding in grade.findings:
         if finding.code == FindingCode.OTHER_LESSON and lost >= LEAST:
-            yield finding.try_, finding.title, lost
+            yield finding.advice, finding.title, lost
 
 
 def lesson_number(grade: Grade) -> str:
@@ -101,16 +97,16 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
         yield from whole(check)
         return
     for part in missed:
-        if part.try_ and not for_student(part):
+        if part.advice and not for_student(part):
             continue
         lost = (1 - part.credit) * check.points / len(check.parts)
-        hint = AGAIN if any(other.try_ for other in check.parts) else check.try_ or AGAIN
-        yield part.try_ or hint, part.name, lost
+        hint = AGAIN if any(other.advice for other in check.parts) else check.advice or AGAIN
+        yield part.advice or hint, part.name, lost
 
 
 def whole(check: Check) -> Iterator[tuple[str, str, float]]:
     """Yield one next step for the whole check, unless its advice is for the instructor."""
-    advising = [part for part in check.parts if part.status != PASSED and part.try_]
+    advising = [part for part in check.parts if part.status != PASSED and part.advice]
     if not advising or for_student(advising[0]):
         without = f"compare what was expected with what was found: {check.expected}"
-        yield check.try_ or without, check.title, check.points - check.score
+        yield check.advice or without, check.title, check.points - check.score

@@ -36,10 +36,10 @@ def met(check: Check) -> list[tuple[str, str]]:
 
     For answers, return only their number.
     """
-    parts = {part.found: part for part in reversed(check.parts)}  # of equal ones, the first
-    if check.found != "; ".join(dict.fromkeys(part.found for part in check.parts)):
-        return [(check.found, "")]
-    return [(part.found, required(part)) for part in reversed(parts.values())]
+    parts = {part.actual: part for part in reversed(check.parts)}  # of equal ones, the first
+    if check.actual != "; ".join(dict.fromkeys(part.actual for part in check.parts)):
+        return [(check.actual, "")]
+    return [(part.actual, required(part)) for part in reversed(parts.values())]
 
 
 def required(part: Part) -> str:
@@ -96,7 +96,7 @@ def student_page(
         total=sum(grade.score or 0 for grade in grades),
         counting=counting,
         steps=next_steps(grades),
-        advice=any(for_student(one.finding) for one in remarks),
+        advice=any(for_student(note) for note, *_ in remarks),
         absent=absent,
         remarks=remarks,
         alike=said_once.adjusted_alike(grades),

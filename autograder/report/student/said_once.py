@@ -4,24 +4,21 @@ The joined entry names all places.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autograder.codes import ReasonCode
 from autograder.grouping import grouped
+from autograder.notes import Note
 from autograder.records import Where
-from autograder.verdict import PASSED, WAITS, Check, Finding, Grade, Part, RunSummary
+from autograder.verdict import PASSED, WAITS, Check, Grade, Part, RunSummary
 
 MOST_FOUND = 20  # most values shown for one finding
 MOST_PLACES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A finding for the student, with all lessons that have it."""
-
-    finding: Finding
-    lessons: tuple[str, ...]
-    position: int | None = None  # of its grade on the page, if only one lesson has it
+# A note for the student, all lessons that have it, and the position of its grade on the page if
+# only one lesson has it.
+Remark = tuple[Note, tuple[str, ...], int | None]
 
 
 def remarks(grades: Iterable[Grade]) -> list[Remark]:
@@ -31,29 +28,29 @@ def remarks(grades: Iterable[Grade]) -> list[Remark]:
     submissions without a lesson are not joined.
     """
     by_what = grouped(
-        ((finding.title, finding.expected, finding.try_), (position, grade.lesson, finding))
+        ((finding.title, finding.expected, finding.advice), (position, grade.lesson, finding))
         for position, grade in enumerate(grades)
         for finding in grade.findings
         if not finding.private
     )
-    found = []
+    found: list[Remark] = []
     for those in by_what.values():
         lessons = tuple(dict.fromkeys(lesson for _, lesson, _ in those))
         if len(lessons) > 1:
-            found.append(Remark(joined([finding for *_, finding in those]), lessons))
+            found.append((joined([finding for *_, finding in those]), lessons, None))
             continue
         by_position = grouped((position, finding) for position, _, finding in those)
-        found += [Remark(joined(mine), lessons, at) for at, mine in by_position.items()]
-    return sorted(found, key=lambda one: one.finding.code.rank)
+        found += [(joined(mine), lessons, at) for at, mine in by_position.items()]
+    return sorted(found, key=lambda remark: remark[0].code.rank)
 
 
-def joined(findings: Sequence[Finding]) -> Finding:
+def joined(findings: Sequence[Note]) -> Note:
     if len(findings) == 1:
         return findings[0]
-    texts = list(dict.fromkeys(f.found for f in findings if f.found))
+    texts = list(dict.fromkeys(f.actual for f in findings if f.actual))
     return replace(
         findings[0],
-        found="; ".join(texts[:MOST_FOUND]) + (" …" if len(texts) > MOST_FOUND else ""),
+        actual="; ".join(texts[:MOST_FOUND]) + (" …" if len(texts) > MOST_FOUND else ""),
         where=places(where for finding in findings for where in finding.where),
     )
 
@@ -77,7 +74,7 @@ def places(all_: Iterable[Where]) -> tuple[Where, ...]:
 def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Where, ...]]]:
     """Return each problem in the outputs, with its runs, title, text and places."""
     by_what = grouped(
-        ((one.title, one.found), (run.name, one)) for run in runs for one in run.problems
+        ((one.title, one.actual), (run.name, one)) for run in runs for one in run.problems
     )
     return [
         (
@@ -102,13 +99,13 @@ def reasons(check: Check) -> list[Part]:
         replace(parts[0], expected="; ".join(dict.fromkeys(p.expected for p in parts)))
         for parts in grouped((key_of(part), part) for part in missed).values()
     ]
-    if check.try_ and check.status != WAITS and not any(part.try_ for part in check.parts):
-        merged.append(replace(as_part(check), expected="", found="", where=()))
+    if check.advice and check.status != WAITS and not any(part.advice for part in check.parts):
+        merged.append(replace(as_part(check), expected="", actual="", where=()))
     return merged
 
 
 def key_of(part: Part) -> tuple:
-    return part.found, part.where, part.try_
+    return part.actual, part.where, part.advice
 
 
 def reasons_in(grade: Grade) -> dict[str, list[Part]]:
@@ -120,8 +117,8 @@ def reasons_in(grade: Grade) -> dict[str, list[Part]]:
             continue
         parts = reasons(check)
         reasons_of[check.id] = [
-            replace(part, where=(), try_="as above")
-            if part.found and part.try_ and key_of(part) in stated
+            replace(part, where=(), advice="as above")
+            if part.actual and part.advice and key_of(part) in stated
             else part
             for part in parts
         ]
@@ -131,5 +128,5 @@ def reasons_in(grade: Grade) -> dict[str, list[Part]]:
 
 def as_part(check: Check) -> Part:
     code = check.parts[0].code if check.parts else ReasonCode.VALUE
-    texts = (check.expected, check.found, check.where, check.try_)
+    texts = (check.expected, check.actual, check.where, check.advice)
     return Part(check.id, check.status, 0, *texts, code=code)

@@ -77,7 +77,7 @@ def test_two_students(tmp_path, grade, second, code):
     for row, other in zip(table, ("ben", "ada"), strict=True):
         shared = [reason for reason in row["look"] if reason["code"] in SHARED]
         assert [reason["code"] for reason in shared] == ([code] if code else [])
-        assert all(other in reason["details"] for reason in shared)
+        assert all(other in reason["text"] for reason in shared)
 
 
 def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():
@@ -96,8 +96,8 @@ def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
     prints = [((n, "01"), [Print(n, n, "a.out:1", n, RunTraits("same"))]) for n in names]
     found = alike(prints)
     assert len(found) == count
-    assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"].details
-    assert "by s0001, s0002," in found["s0000", "01"].details
+    assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"].title
+    assert "by s0001, s0002," in found["s0000", "01"].title
 
 
 def handed_in(student, parameters="same", settings="one", result=0.97, losses="") -> tuple:
@@ -132,7 +132,7 @@ def test_of_unlike_accuracies_only_who_differs_from_most_is_told(more, contradic
     found = alike([*HONEST, *more], (), groups, contradicted)
     assert sorted(student for student, _ in found) == told
     if "abe" in told:
-        assert "; ada: a.out:1" in found["abe", "02"].details
+        assert "; ada: a.out:1" in found["abe", "02"].title
 
 
 def test_one_edited_seed_does_not_put_the_class_into_doubt():

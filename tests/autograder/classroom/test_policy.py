@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.codes import CheckStatus, GradeStatus
+from autograder.codes import CheckStatus, FindingCode, GradeStatus
+from autograder.notes import make_note
 from autograder.report.signs import notice
 from autograder.settings.rubric import FOLDER, load_rubric
 from autograder.verdict import TIME_UNREADABLE, Check, Grade
@@ -205,6 +206,10 @@ def test_the_student_reads_only_the_total_of_what_was_not_handed_in(tmp_path, gr
 # --- what the class's table says about it -----------------------------------------------------
 
 
+SHARED = make_note(FindingCode.SHARED_RUN, name="eve")
+OTHER = make_note(FindingCode.NOT_IN_ROSTER, name="")
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [
@@ -215,11 +220,11 @@ def test_the_student_reads_only_the_total_of_what_was_not_handed_in(tmp_path, gr
         ),  # shown on the student's page
         ({"adjustments": ("2 points less",), "score": 1}, "2 points less"),
         (
-            {"adjustments": ("2 points less",), "score": 1, "look": ("shared",)},
-            "shared; 2 points less",
+            {"adjustments": ("2 points less",), "score": 1, "findings": (SHARED,)},
+            f"{SHARED}; 2 points less",
         ),
-        ({"adjustments": ("excused",), "score": None, "look": ()}, "excused"),
-        ({"look": ("shared", "other")}, "shared (+1)"),
+        ({"adjustments": ("excused",), "score": None}, "excused"),
+        ({"findings": (SHARED, OTHER)}, f"{SHARED} (+1)"),
     ],
 )
 def test_no_notice_hides_another(row, said):

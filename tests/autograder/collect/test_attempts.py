@@ -138,7 +138,7 @@ def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloa
     (told,) = found["findings"]
     times = [EARLY.encode() in files.values() for files in downloads.values()]
     early = f"download {1 + times.index(True)}"
-    assert told["found"].endswith(f"left out: {early}")
+    assert told["actual"].endswith(f"left out: {early}")
     assert ada("--latest") == found  # also where it was unpacked anew
     both = ada()
     assert both["handed_in"] == LATE  # it was complete only then
@@ -163,5 +163,5 @@ def test_what_is_left_out_is_called_as_it_was_given(tmp_path, grade):
         grade(place, "--profile", "smoke", "--latest")
         record = (tmp_path / "grades/records/ada.json").read_text()
         (told,) = json.loads(record)["grades"][0]["findings"]
-        assert told["found"].endswith("left out: v1.zip")
+        assert told["actual"].endswith("left out: v1.zip")
         assert str(tmp_path) not in record

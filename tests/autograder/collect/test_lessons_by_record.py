@@ -142,7 +142,7 @@ def test_files_of_another_lesson_than_the_option_are_a_doubt(tmp_path, grade, fi
     assert (row.lesson, row.doubts.startswith("lesson overridden")) == ("02", is_doubt)
     record = json.loads((done.folder / "records/ada.json").read_text())["grades"][0]
     found = [one for one in record["findings"] if one["code"] == FindingCode.LESSON_OVERRIDDEN]
-    assert [one["private"] for one in found] == [True] * is_doubt
+    assert [one["audience"] for one in found] == ["instructor"] * is_doubt
 
 
 @pytest.mark.parametrize("lesson", ["", "77"])

@@ -13,6 +13,8 @@ def graded(tmp_path, grade):
         result = grade(tmp_path / "class", *options)
         [path] = (result.folder / "records").glob("ada.json")
         [found] = json.loads(path.read_text())["grades"]
+        [row] = json.loads((result.folder / "grades.json").read_text())["grades"]
+        found["look"] = row["look"]
         found["codes"] = [finding["code"] for finding in found["findings"]]
         return found, result.folder
 

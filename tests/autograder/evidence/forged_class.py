@@ -120,11 +120,13 @@ def said_of(forgery: Forgery, accounted: bool) -> Said:
         record = json.loads((root / f"grades/records/{forger}.json").read_text())["grades"]
     [row] = [row for row in rows if (row["student"], row["lesson"]) == (forger, lesson)]
     [grade] = [grade for grade in record if grade["lesson"] == lesson]
-    evidence = [f["code"] for f in grade["findings"] if f["kind"] == "evidence"]
+    evidence = [f["code"] for f in grade["findings"] if f["code"] in EVIDENCE]
     shared = [reason["code"] for reason in row["look"] if reason["code"] in SHARED]
     return Said(row["tier"], tuple(dict.fromkeys([*evidence, *shared])))
 
 
+CODES = list(FindingCode)
+EVIDENCE = CODES[CODES.index(FindingCode.CHAIN_BROKEN) :]
 SHARED = (
     *(FindingCode.SHARED_RUN, FindingCode.SHARED_JOB),
     *(FindingCode.SHARED_LOSSES, FindingCode.SHARED_PARAMETERS),

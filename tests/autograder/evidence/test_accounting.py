@@ -89,7 +89,7 @@ def test_a_run_beside_its_accounting(tmp_path, lines, rows, tier, code):
 
 def test_whose_job_it_is_instead_is_said_to_the_instructor_alone(tmp_path):
     found = seen(make_record(), dump(tmp_path / "sacct.txt", row(User="eve"))).findings
-    assert [(one.code, one.private, one.found) for one in found] == [
+    assert [(one.code, one.private, one.actual) for one in found] == [
         (Code.OTHER_ACCOUNT, True, "eve")
     ]
 

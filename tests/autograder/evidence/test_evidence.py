@@ -53,9 +53,9 @@ def test_mutations_are_found(name, lines, code):
     assert found.tier == ("contradicted" if contradicted else "self-consistent")
     for finding in found.findings:
         assert finding.expected
-        assert finding.found
+        assert finding.actual
         assert finding.where
-        assert finding.try_
+        assert finding.advice
         assert finding.look
 
 
@@ -123,7 +123,7 @@ def test_a_run_outside_the_accounting_is_a_doubt_only_where_it_is_required(tmp_p
     words = setting("accounting", tmp_path / "sacct.txt")
     for more, looked in (((), False), (setting("accounting_is", "required"), True)):
         out = grade(tmp_path / "class", *words, *more).folder
-        [found] = json.loads((out / "records/ada.json").read_text())["grades"]
+        [found] = json.loads((out / "grades.json").read_text())["grades"]
         reasons = [one["code"] for one in found["look"]]
         assert (Code.JOB_NOT_ACCOUNTED in reasons) == looked
 

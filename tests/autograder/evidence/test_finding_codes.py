@@ -6,10 +6,8 @@ python -m tests.autograder.evidence.test_finding_codes      # after a change of 
 import re
 from pathlib import Path
 
-from autograder.codes import ADVISE_INSTRUCTOR, ReasonCode
 from autograder.evidence.checks import CHECKS
 from autograder.finding_codes import FindingCode
-from autograder.submissions import doubts
 
 SNAPSHOT = Path(__file__).parent / "titles.txt"
 CODE = re.compile(r"\b(?:Finding)?Code\.([A-Z_]+)")
@@ -44,16 +42,6 @@ def test_each_finding_code_is_used():
 
 def test_each_check_has_its_own_code():
     assert len({check.code for check in CHECKS}) == len(CHECKS) > 9
-
-
-def test_students_do_not_read_advice_that_begins_with_the_instructor():
-    for code, entry in doubts.TABLE.items():
-        assert entry.advice.startswith("instructor:") == (code in ADVISE_INSTRUCTOR)
-
-
-def test_findings_and_reasons_share_no_code():
-    """Both are compared with ADVISE_INSTRUCTOR, so equal texts would count as the same code."""
-    assert not {code.value for code in FindingCode} & {code.value for code in ReasonCode}
 
 
 if __name__ == "__main__":

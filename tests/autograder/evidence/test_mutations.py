@@ -157,7 +157,7 @@ def test_a_copied_output_is_seen_with_other_numbers_too(graded):
     result = graded(ada=(one_rank(), two_ranks()), ben=(better, other))
     table = json.loads((result.folder / "grades.json").read_text())["grades"]
     [shared] = [r for r in table[0]["look"] if r["code"] == FindingCode.SHARED_RUN]
-    assert "by ben, with other numbers (one_1.out:2 of both" in shared["details"]
+    assert "by ben, with other numbers (one_1.out:2 of both" in shared["text"]
 
 
 def test_a_copied_output_is_seen_in_both_places(graded):

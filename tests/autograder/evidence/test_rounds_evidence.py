@@ -41,9 +41,9 @@ def test_what_cannot_be_is_found(run, seconds, code, wrong):
     for finding in found:
         assert finding.look
         assert finding.expected
-        assert finding.found
+        assert finding.actual
         assert finding.where
-        assert finding.try_
+        assert finding.advice
 
 
 NOISE = st.floats(1.0, 4.0)  # by which other work on the machine slows down a phase

@@ -5,10 +5,11 @@ import json
 import math
 from typing import Any
 
+from autograder.notes import Note
 from autograder.reading.files import read_bytes
 from autograder.reading.line_facts import EPOCH_NUMBERS, RUN_NUMBERS, LineFacts
 from autograder.reading.plain_summary import summary
-from autograder.records import Number, Problem, Run
+from autograder.records import Number, Run
 
 OUTCOMES = {
     "completed",
@@ -44,11 +45,11 @@ def check(run: Run, files: dict[str, bytes]) -> None:
         assert epoch.seconds is None or epoch.seconds.value >= 0
     check_numbers(run)
     for problem in run.problems:
-        assert isinstance(problem, Problem)
+        assert isinstance(problem, Note)
         assert problem.where.file in files
-        assert 0 <= problem.where.line <= files[problem.where.file].count(b"\n") + 1
-        assert len(problem.text) <= 400
-        assert problem.reason
+        assert 0 <= problem.where[0].line <= files[problem.where.file].count(b"\n") + 1
+        assert len(problem.actual) <= 400
+        assert problem.title
 
 
 def check_numbers(value: Any) -> None:

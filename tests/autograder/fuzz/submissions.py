@@ -320,12 +320,12 @@ def check(grades: list[Grade], profile: str) -> None:
     lessons = [grade.lesson for grade in grades]
     assert len(lessons) == len(set(lessons)), f"a lesson twice: {lessons}"
     for grade in grades:
-        assert grade.status != GRADER_ERROR, grade.findings[-1].found
+        assert grade.status != GRADER_ERROR, grade.findings[-1].actual
         assert grade.tier in TIERS
         assert grade.score is None or 0 <= grade.score <= grade.max_score
         for one in grade.checks:
             assert 0 <= one.score <= one.points
-            assert one.status == "passed" or (one.expected and one.found), one
+            assert one.status == "passed" or (one.expected and one.actual), one
     harmless(student_page("x", grades, {}))
     json.loads(gradescope.document(grades).encode("utf-8", "backslashreplace"))
 

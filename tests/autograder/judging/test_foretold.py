@@ -48,8 +48,8 @@ def test_what_earns_nothing_and_why(name):
     text, words = WRONG[name]
     part = judged(text)
     assert part.credit == 0
-    assert words in part.found
-    assert "100.0" not in part.expected + part.found, "the truth is not told"
+    assert words in part.actual
+    assert "100.0" not in part.expected + part.actual, "the truth is not told"
 
 
 def test_no_answer_is_asked_for():

@@ -101,7 +101,7 @@ def check_of(lesson: str, runs: list[Run], profile: str = "full"):
 @pytest.mark.parametrize("lesson", SAMPLES)
 def test_right_runs_on_two_nodes_earn_all(lesson):
     check = check_of(lesson, [of_size(lesson, size) for size in SIZES])
-    assert check.score == check.points, check.found
+    assert check.score == check.points, check.actual
 
 
 @pytest.mark.parametrize("lesson", SAMPLES)
@@ -196,11 +196,11 @@ def test_what_is_not_so_loses_points_with_a_reason(lesson, name):
     runs = [of_size(lesson, size) for size in SIZES]
     check = check_of(lesson, [*runs[:-1], changed(runs[-1], **change)])
     assert check.score < check.points
-    assert reason in check.found, check.found
+    assert reason in check.actual, check.actual
 
 
 @pytest.mark.parametrize("lesson", SAMPLES)
 def test_two_sizes_are_no_study(lesson):
     check = check_of(lesson, [of_size(lesson, size) for size in (1, 8)])
     assert check.score < check.points
-    assert "2 sizes" in check.found
+    assert "2 sizes" in check.actual

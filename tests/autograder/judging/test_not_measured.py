@@ -73,7 +73,7 @@ def test_a_run_that_says_nothing_is_not_measured(metric):
     assert check.score == 0
     if metric not in SAID_ANYWAY:
         assert (check.status, part.status) == ("not measured", "not measured")
-        assert part.found
+        assert part.actual
         assert ": ≥ 1" in part.expected
 
 
@@ -82,7 +82,7 @@ def test_a_run_that_is_not_there_has_failed(metric):
     (check,) = judged(rubric_of(asking(metric, of="nobody")), empty())
     assert (check.score, check.status) == (0, "failed")
     assert [part.code for part in check.parts] == [ReasonCode.NO_RUN]
-    assert check.try_
+    assert check.advice
 
 
 @pytest.mark.parametrize("metric", sorted(METRICS))
@@ -202,4 +202,4 @@ def test_judging_never_raises(asked, handed_in, known):
     for check in judged(rubric, *runs):
         assert 0 <= check.score <= check.points
         assert check.expected
-        assert check.found
+        assert check.actual

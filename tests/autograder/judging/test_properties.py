@@ -146,5 +146,5 @@ def test_scores_stay_between_nothing_and_all(one, other, text):
     for check in judged.checks:
         assert 0 <= check.score <= check.points
         if check.score < check.points:
-            assert check.found
+            assert check.actual
             assert check.expected

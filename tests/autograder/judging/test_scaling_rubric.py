@@ -107,7 +107,7 @@ def judged(profile, runs=None, **changed_answers):
 @pytest.mark.parametrize("profile", ["smoke", "full"])
 def test_what_is_right_earns_all(profile):
     checks = judged(profile)
-    lost = {name: check.found for name, check in checks.items() if check.score < check.points}
+    lost = {name: check.actual for name, check in checks.items() if check.score < check.points}
     # The tests' records evaluate no epoch, and there is no report.
     assert set(lost) <= {"answers", "report"}, lost
     assert checks["answers"].score > 0.8
@@ -154,8 +154,8 @@ def test_a_study_of_other_work_earns_nothing(name):
         lines = study_lines(kind, (1, 2), **more)
     found = judged("smoke", records("smoke", **{kind: lines}))[check]
     assert found.score == 0
-    assert words in found.found
-    assert found.try_
+    assert words in found.actual
+    assert found.advice
 
 
 def test_three_rounds_are_too_few():
@@ -199,7 +199,7 @@ def test_a_training_that_is_not_the_one_asked_for(name):
     lines = training(7, "smoke", size, kind, batch, **more)
     found = judged("smoke", records("smoke", **{which: lines}))["accuracy"]
     assert found.score < 1
-    assert words in found.found
+    assert words in found.actual
 
 
 def test_a_wrong_interval_loses_its_share():

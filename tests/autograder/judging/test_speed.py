@@ -73,9 +73,9 @@ CASES = {
 def test_points_for_speed(measures, facts, score, status, words):
     check = judged(measures, **facts)
     assert (check.score, check.status) == (pytest.approx(score, abs=0.1), status)
-    assert words in check.found
+    assert words in check.actual
     assert bool(check.told) == (score > 0)
-    assert check.try_ or score == 3
+    assert check.advice or score == 3
 
 
 DISTURBED = (0.3, 0.3, 0.3, *[0.01 * n for n in range(-4, 5)])  # three of twelve rounds
@@ -99,7 +99,7 @@ def test_noise_does_not_pay(measures, score, status, code):
     assert (check.score, check.status) == (pytest.approx(score, abs=0.1), status)
     (worst,) = {part.code for part in check.parts if part.status == status}
     assert worst == code
-    asked_again = any(part.try_ == RUN_AGAIN for part in check.parts)
+    asked_again = any(part.advice == RUN_AGAIN for part in check.parts)
     assert asked_again == (status in (PARTIAL, NOT_MEASURED))
 
 

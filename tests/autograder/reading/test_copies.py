@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.codes import Outcome, ProblemCode
+from autograder.codes import Outcome
 from autograder.finding_codes import FindingCode
 from autograder.reading.files import read_bytes
 from tests.autograder.make_record import hand_in, make_record, write_lines
@@ -41,7 +41,7 @@ def test_an_edited_copy_breaks_the_chain():
     for files in ({"x_1234.out": ONE, "x (1).out": edited}, {"x_1234.out": edited, "y.out": ONE}):
         (run,) = read_bytes(files)
         assert run.chain_intact is False
-        assert ProblemCode.CHAIN_BROKEN in {problem.code for problem in run.problems}
+        assert FindingCode.CHAIN_BROKEN in {problem.code for problem in run.problems}
 
 
 def test_a_copy_costs_no_points_and_no_look(tmp_path, grade):

@@ -163,7 +163,7 @@ def test_seconds_since_the_start_are_no_seconds_of_an_epoch(seconds, dropped):
     lines = [f"pass {n} of 4 loss 1 time {s} s\n" for n, s in enumerate(seconds, 1)]
     run = read("".join(lines))
     assert summary(run)["epoch_seconds"] == ([] if dropped else list(seconds))
-    assert any("since the start" in p.reason for p in run.problems) == dropped
+    assert any("since the start" in p.title for p in run.problems) == dropped
     assert len(run.epochs) == len(seconds)
 
 

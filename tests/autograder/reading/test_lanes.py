@@ -111,7 +111,7 @@ def test_ranks_without_labels_give_no_wrong_number(program, epochs, ranks, seed,
 def test_ranks_in_step_without_labels_are_named_and_not_read(program):
     (run,) = read([line for line in program(1, 3) for _ in range(4)])
     assert (run.epochs, run.workers) == ((), None)
-    assert "several processes" in run.problems[-1].reason
+    assert "several processes" in run.problems[-1].title
 
 
 @settings(max_examples=100, deadline=None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.codes import FindingCode, Outcome, ProblemCode
+from autograder.codes import FindingCode, Outcome
 from autograder.reading import scan
 from autograder.reading.files import read_bytes
 from autograder.reading.lesson_runs import badly_submitted
@@ -41,6 +41,6 @@ def test_what_is_read(data, epochs, outcome, too_large):
     assert max(len(run.epochs) for run in runs) == epochs
     assert outcome is None or outcome in {run.outcome for run in runs}
     codes = {problem.code for run in runs for problem in run.problems}
-    assert (ProblemCode.TOO_LARGE in codes) == too_large
+    assert (FindingCode.FILE_TOO_LARGE in codes) == too_large
     found = [finding.code for finding in badly_submitted(runs)]
     assert found == [FindingCode.FILE_TOO_LARGE] * too_large

@@ -201,8 +201,8 @@ def test_a_record_without_its_end_ended_as_its_job_did(error, outcome):
 def test_the_reason_is_told_with_its_place():
     run = read_one({"job.out": UNFINISHED, "job.err": "x\n" + TRACEBACK})
     (problem,) = run.problems
-    assert (problem.where.file, problem.where.line) == ("job.err", 7)
-    assert problem.text == "ValueError: the shapes do not match"
+    assert (problem.where[0].file, problem.where[0].line) == ("job.err", 7)
+    assert problem.actual == "ValueError: the shapes do not match"
 
 
 def test_an_end_belongs_to_the_run_that_it_ends():
@@ -238,4 +238,4 @@ def test_what_is_left_out_is_said(monkeypatch):
     monkeypatch.setattr("autograder.reading.lanes.MOST_LANES", 4)
     runs = read_bytes({"job.out": KERAS.encode() * 4})
     assert len(runs) == 2
-    assert "ignored" in runs[-1].problems[-1].reason
+    assert "ignored" in runs[-1].problems[-1].title

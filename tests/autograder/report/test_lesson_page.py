@@ -3,13 +3,13 @@
 import re
 
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
+from autograder.notes import make_note
 from autograder.report.class_page.lesson import summary
 from autograder.report.class_page.page import About, class_pages
 from autograder.settings.roster import Person
-from autograder.verdict import Check, Grade, LookReason
+from autograder.verdict import Check, Grade
 
-LOOK = (LookReason(FindingCode.CHECK_BORDERLINE, "b is borderline"),)
-CONTRADICTED = (LookReason(FindingCode.CHAIN_BROKEN, "the record was changed"),)
+CONTRADICTED = (make_note(FindingCode.CHAIN_BROKEN),)
 
 
 def row(student, score, states="", look=()):
@@ -17,14 +17,14 @@ def row(student, score, states="", look=()):
     named = zip("ab", states.split(","), strict=True) if states else ()
     checks = tuple(Check(id_, "", 5.0, 0.0, CheckStatus(state), "", "") for id_, state in named)
     page, tier = f"{student}.html" if states else "", EvidenceLevel.SELF_CONSISTENT
-    return Grade(student, "02", "Title", "full", status, score, 10.0, tier=tier, look=look,
+    return Grade(student, "02", "Title", "full", status, score, 10.0, tier=tier, findings=look,
                  checks=checks, page=page)  # fmt: skip
 
 
 ROWS = [
     row("ada", 10.0, "passed,passed"),
     row("ben", 0.0, "failed,not measured"),
-    row("cyd", 10.0, "passed,borderline", LOOK),
+    row("cyd", 10.0, "passed,borderline"),
     row("dan", 5.0, "passed,failed", CONTRADICTED),
     row("eva", None),
 ]
@@ -42,15 +42,15 @@ def lines():
 
 def test_students_are_sorted_by_severity():
     order = [re.search(r"ada|ben|cyd|dan|eva", line)[0] for line in lines()]
-    assert order == ["dan", "cyd", "eva", "ben", "ada"]
+    assert order == ["dan", "ben", "cyd", "eva", "ada"]
 
 
 def test_each_check_has_a_sign_that_sorts_by_severity():
     keys = [re.findall(r'data-l="(.)" data-k="(\d)"', line) for line in lines()]
-    assert keys[3] == [("a", "0"), ("b", "1")]
+    assert keys[1] == [("a", "0"), ("b", "1")]
     assert keys[4] == [("a", "5"), ("b", "5")]
-    assert keys[2] == []  # nothing was submitted
-    assert [line.count('class="sign"') for line in lines()] == [2, 2, 0, 2, 2]
+    assert keys[3] == []  # nothing was submitted
+    assert [line.count('class="sign"') for line in lines()] == [2, 2, 2, 0, 2]
 
 
 def test_a_student_with_a_name_but_without_a_page_is_listed_with_both():

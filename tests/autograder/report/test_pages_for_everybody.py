@@ -1,33 +1,36 @@
 """The pages for people who use a keyboard or screen reader, no JavaScript, or the dark theme."""
 
+from dataclasses import replace
+
 import pytest
 
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
+from autograder.notes import make_note
 from autograder.report.class_page.page import About, class_pages
 from autograder.report.student.not_handed_in import Absent
 from autograder.report.student.page import student_page
 from autograder.settings.class_file import LatePolicy
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
-from autograder.verdict import Check, Finding, Grade, LookReason
+from autograder.verdict import Check, Grade
 
 pytestmark = pytest.mark.browser
 
 LOOKS = tuple(
-    LookReason(FindingCode.NOT_IN_ROSTER, text)
+    replace(make_note(FindingCode.NOT_IN_ROSTER), title=text)
     for text in ("accuracy is borderline", "late by 2 days", "not in the roster")
 )
-ODD = Finding("read", "Something odd", "a", "b", (), "look", code=FindingCode.READ_PROBLEM)
+ODD = make_note(FindingCode.RUN_TOO_SMALL, "a", "b", (), "look", name="one")
 PAST, FUTURE = "2020-03-01T12:00:00+00:00", "2099-03-01T12:00:00+00:00"
 
 
 def row(student, lesson, score, look=()):
     title = f"Lesson {lesson}"
     if score is None:
-        return Grade(student, lesson, title, "full", GradeStatus.MISSING, None, 10.0, look=look)
+        return Grade(student, lesson, title, "full", GradeStatus.MISSING, None, 10.0, findings=look)
     status = CheckStatus.PASSED if score == 10 else CheckStatus.PARTIAL
     judged = (Check("a", "", 10.0, score, status, "", ""),)
-    return Grade(student, lesson, title, "full", GradeStatus.GRADED, score, 10.0, look=look,
+    return Grade(student, lesson, title, "full", GradeStatus.GRADED, score, 10.0, findings=look,
                  tier=EvidenceLevel.SELF_CONSISTENT, checks=judged,
                  page=f"{student}.html")  # fmt: skip
 
@@ -36,7 +39,7 @@ def checks():
     states = (("passed", 1.0), ("failed", 0.0), ("partial", 0.5), ("not measured", 0.0),
               ("borderline", 1.0))  # fmt: skip
     return tuple(
-        Check(state, f"Check {state}", 1, score, state, "≥ 1", "0.5 `x`", try_="try it again")
+        Check(state, f"Check {state}", 1, score, state, "≥ 1", "0.5 `x`", advice="try it again")
         for state, score in states
     )
 

@@ -6,23 +6,24 @@ import pytest
 
 from autograder.classroom.whole_class import most_severe_first
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
+from autograder.notes import make_note
 from autograder.report.class_page.matrix import table
 from autograder.report.class_page.page import About, class_pages, reruns
 from autograder.report.student.said_once import remarks
 from autograder.settings.policy import Policy
-from autograder.verdict import TIME_UNREADABLE, Check, Finding, Grade, LookReason
+from autograder.verdict import TIME_UNREADABLE, Check, Grade
 
-SYNTHETIC = LookReason(FindingCode.SYNTHETIC_DATA, "trained on the synthetic stand-in")
-COPY = LookReason(FindingCode.SHARED_RUN, "the same run was also submitted by ada")
-BORDERLINE = LookReason(FindingCode.CHECK_BORDERLINE, "speed is borderline")
-FEWER = LookReason(FindingCode.RERUN_FEWER_POINTS, "The rerun earns fewer points")
-FORGED = LookReason(FindingCode.CHAIN_BROKEN, "Lines of the record are missing")
+SYNTHETIC = make_note(FindingCode.SYNTHETIC_DATA)
+COPY = make_note(FindingCode.SHARED_RUN, name="ada")
+UNKNOWN = make_note(FindingCode.OTHER_TOOLKIT)
+FEWER = make_note(FindingCode.RERUN_FEWER_POINTS)
+FORGED = make_note(FindingCode.CHAIN_BROKEN)
 
 
 def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
     checks = (Check("a", "A", 2.0, 1.0, CheckStatus.PARTIAL, "", ""),)
-    return Grade(student, "02", "Title", "full", GradeStatus.GRADED, 1.0, 2.0, tier=tier, look=look,
-                 checks=checks, raw_score=1.0, page="x.html")  # fmt: skip
+    return Grade(student, "02", "Title", "full", GradeStatus.GRADED, 1.0, 2.0, tier=tier,
+                 findings=look, checks=checks, raw_score=1.0, page="x.html")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -30,8 +31,8 @@ def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
     [
         ((SYNTHETIC, COPY), FindingCode.SHARED_RUN),
         ((SYNTHETIC, COPY, FORGED), FindingCode.CHAIN_BROKEN),
-        ((SYNTHETIC, BORDERLINE), FindingCode.CHECK_BORDERLINE),  # which fewer students have
-        ((BORDERLINE,), FindingCode.CHECK_BORDERLINE),
+        ((SYNTHETIC, UNKNOWN), FindingCode.OTHER_TOOLKIT),  # which fewer students have
+        ((UNKNOWN,), FindingCode.OTHER_TOOLKIT),
     ],
 )
 def test_the_most_severe_reason_is_first_and_then_the_rarest(look, first):
@@ -62,7 +63,7 @@ def test_the_class_page_counts_the_reruns():
 
 def test_findings_of_a_student_begin_with_the_most_severe():
     findings = [
-        Finding("run", code.value, look=True, code=code)
+        make_note(code)
         for code in (
             FindingCode.ANSWERS_NOT_ASKED,
             FindingCode.SYNTHETIC_DATA,
@@ -73,9 +74,9 @@ def test_findings_of_a_student_begin_with_the_most_severe():
         Grade("ada", lesson, "Title", "full", GradeStatus.GRADED, 1.0, 2.0, findings=found)
         for lesson, found in (("02", tuple(findings)), ("03", tuple(findings[:2])))
     ]
-    first, *others = remarks(grades)
-    assert (first.finding.code, first.lessons) == (FindingCode.CHAIN_BROKEN, ("02",))
-    assert [other.lessons for other in others] == [("02", "03")] * 2
+    (first, lessons, _), *others = remarks(grades)
+    assert (first.code, lessons) == (FindingCode.CHAIN_BROKEN, ("02",))
+    assert [both for _, both, _ in others] == [("02", "03")] * 2
 
 
 @pytest.mark.parametrize(

@@ -8,21 +8,21 @@ import pytest
 
 from autograder.classroom.late_days import apply
 from autograder.codes import FindingCode
+from autograder.notes import make_note
 from autograder.report import gradescope
 from autograder.report.back.packed import summary
 from autograder.report.moodle import comment
 from autograder.report.signs import notice
-from autograder.report.student.next_steps import for_student, next_steps
+from autograder.report.student.next_steps import next_steps
 from autograder.report.student.not_handed_in import Absent, not_handed_in
 from autograder.report.student.page import student_page
 from autograder.safe_text import printable, readable_name
 from autograder.settings.class_file import LatePolicy
 from autograder.settings.policy import Override, Policy
-from autograder.submissions.doubts import TABLE, Doubt, finding_of
-from autograder.verdict import NO_LESSON, Check, Finding, Grade
+from autograder.verdict import NO_LESSON, Check, Grade
 
-LOST = Check("speed", "It is fast", 2, 0, "failed", "≥ 1.5", "1.1", try_="ask for two ranks")
-HIDDEN = Check("secret", "A hidden one", 1, 0, "failed", "x", "y", try_="z", hidden=True)
+LOST = Check("speed", "It is fast", 2, 0, "failed", "≥ 1.5", "1.1", advice="ask for two ranks")
+HIDDEN = Check("secret", "A hidden one", 1, 0, "failed", "x", "y", advice="z", hidden=True)
 
 
 def graded(*checks, lesson="02", **more):
@@ -52,7 +52,7 @@ def test_what_the_instructor_settled_is_said_with_its_check_and_is_nothing_to_do
     before, given, status
 ):
     check = Check("speed", "It is fast", 2, before, "failed", "≥ 1.5", "no run can be read",
-                  try_="hand in the job's file")  # fmt: skip
+                  advice="hand in the job's file")  # fmt: skip
     grade = changed(graded(check), "speed", given)
     text = page_of(grade)
     assert grade.checks[0].status == status
@@ -64,7 +64,7 @@ def test_what_the_instructor_settled_is_said_with_its_check_and_is_nothing_to_do
 
 
 def test_of_a_lesson_that_the_instructor_settled_nothing_is_to_do():
-    other = graded(Check("params", "So many parameters", 2, 0, "failed", "5", "4", try_="count"))
+    other = graded(Check("params", "So many parameters", 2, 0, "failed", "5", "4", advice="count"))
     grade = changed(graded(LOST), "", 0.5)
     assert next_steps([graded(LOST), other]) != next_steps([other])
     assert next_steps([grade, other]) == next_steps([other])
@@ -93,12 +93,7 @@ def test_an_override_of_a_check_that_was_not_judged_is_for_the_instructor():
 
 
 def test_what_is_for_the_instructor_is_not_told_to_the_student():
-    finding = Finding(
-        "collect",
-        "It is marked as late",
-        try_="give it with --times",
-        code=FindingCode.MARKED_LATE,
-    )
+    finding = make_note(FindingCode.MARKED_LATE, advice="give it with --times")
     text = page_of(graded(LOST, findings=(finding,)))
     assert "--times" not in text
     assert "your instructor will look at this" in text
@@ -107,16 +102,15 @@ def test_what_is_for_the_instructor_is_not_told_to_the_student():
 
 
 NOT_GRADED = [
-    (NO_LESSON, "", 0, "missing", "(Nothing found)"),
-    ("?", "", 0, "no rubric", "(Nothing found)"),
+    (NO_LESSON, "", 0, "missing", "(No gradable files were found)"),
+    ("?", "", 0, "no rubric", "(No gradable files were found)"),
     ("02", "Title", 10, "missing", "(10 points: 02, Title)"),
 ]
 
 
 @pytest.mark.parametrize(("lesson", "title", "most", "status", "why"), NOT_GRADED)
 def test_what_could_not_be_graded_says_what_to_do(lesson, title, most, status, why):
-    finding = Finding("collect", "Nothing found", "outputs", "none", try_="hand in the outputs",
-        code=FindingCode.NOTHING_FOUND)  # fmt: skip
+    finding = make_note(FindingCode.NOTHING_FOUND, advice="hand in the outputs")
     grade = Grade("ada", lesson, title, "smoke", status, None, most, findings=(finding,))
     text = page_of(grade)
     assert f"What to do next Hand in the outputs {why}" in text
@@ -125,45 +119,40 @@ def test_what_could_not_be_graded_says_what_to_do(lesson, title, most, status, w
 
 
 def test_plain_texts_say_it_alike():
-    finding = Finding(
-        "collect",
-        "It is marked as late",
-        try_="give it with --times",
-        code=FindingCode.MARKED_LATE,
-    )
+    finding = make_note(FindingCode.MARKED_LATE, advice="give it with --times")
     grade = changed(graded(LOST, findings=(finding,)), "speed", 2.0)
     assert "\nIt is fast: 2 points by the instructor: seen in the log\n" in summary(grade)
     shown = json.loads(gradescope.document([grade]))
-    assert shown["output"].splitlines()[0] == "It is marked as late"
+    assert shown["output"].splitlines()[0] == FindingCode.MARKED_LATE.heading
     assert shown["tests"][0]["output"] == "2 points by the instructor: seen in the log"
 
 
 def test_the_lesson_is_named_once_and_no_more_than_two_of_its_checks():
     checks = [
-        Check(name, name.upper(), 1, 0, "failed", "x", "y", try_="run the job") for name in "abcd"
+        Check(name, name.upper(), 1, 0, "failed", "x", "y", advice="run the job") for name in "abcd"
     ]
-    [step] = next_steps([graded(*checks)])
-    assert (step.do, step.why) == ("Run the job", "4 points: 02, A; B and 2 more")
-    [step] = next_steps([graded(checks[0]), graded(checks[1], lesson="07")])
-    assert step.why == "2 points: 02, A; 07, B"
+    assert next_steps([graded(*checks)]) == [("Run the job", "4 points: 02, A; B and 2 more")]
+    [(_, reason)] = next_steps([graded(checks[0]), graded(checks[1], lesson="07")])
+    assert reason == "2 points: 02, A; 07, B"
 
 
 def test_outputs_of_another_lesson_come_first_if_they_may_be_why_nothing_was_measured():
     missing = [
-        Check(name, name, 2, 0, "not measured", "x", "no run", try_=f"run {name}") for name in "ab"
+        Check(name, name, 2, 0, "not measured", "x", "no run", advice=f"run {name}")
+        for name in "ab"
     ]
-    stray = Finding("run", "Another lesson", try_="one folder each", code=FindingCode.OTHER_LESSON)
-    first = next_steps([graded(*missing, findings=(stray,))])[0]
-    assert (first.do, first.points) == ("One folder each", 4)
-    assert next_steps([graded(LOST, findings=(stray,))])[0].do == "Ask for two ranks"
+    stray = make_note(FindingCode.OTHER_LESSON, advice="one folder each")
+    do, reason = next_steps([graded(*missing, findings=(stray,))])[0]
+    assert (do, reason[:8]) == ("One folder each", "4 points")
+    assert next_steps([graded(LOST, findings=(stray,))])[0][0] == "Ask for two ranks"
 
 
 def test_where_nothing_is_to_try_the_step_is_still_a_sentence():
     check = Check("q", "Question", 1, 0, "failed", "keras_epoch_s: a number", "none")
-    [step] = next_steps([graded(check)])
-    assert step.do.startswith("Compare what was expected with what was found: keras_epoch_s")
-    check = Check("q", "Question", 1, 0, "failed", "x", "y", try_="keras_epoch_s is in seconds")
-    assert next_steps([graded(check)])[0].do == "keras_epoch_s is in seconds"
+    [(do, _)] = next_steps([graded(check)])
+    assert do.startswith("Compare what was expected with what was found: keras_epoch_s")
+    check = Check("q", "Question", 1, 0, "failed", "x", "y", advice="keras_epoch_s is in seconds")
+    assert next_steps([graded(check)])[0][0] == "keras_epoch_s is in seconds"
 
 
 def test_lessons_that_are_not_there_are_named_with_their_times():
@@ -196,13 +185,6 @@ def test_no_faults_are_made_of_what_is_excused():
     assert next_steps([grade]) == []
 
 
-def test_students_are_not_given_the_advice_for_instructors():
-    found = [finding_of(Doubt(code, "work.zip", "x")) for code in TABLE]
-    for finding in found:
-        if finding.try_.startswith("instructor:") and not finding.private:
-            assert not for_student(finding), finding.code
-
-
 NAMES = ["علی\u200cرضا", "क्\u200dष", "Zoë 👩\u200d💻", "محمد", "Ada"]
 
 
@@ -218,7 +200,7 @@ def test_a_name_hides_nothing(name):
 
 
 def test_headings_have_no_gaps():
-    shared = Finding("read", "Odd", try_="look", code=FindingCode.READ_PROBLEM)
+    shared = make_note(FindingCode.RUN_TOO_SMALL, advice="look", name="one")
     grades = [graded(LOST, lesson=name, findings=(shared,)) for name in ("02", "07", "08")]
     levels = [int(found) for found in re.findall(r"<h(\d)", student_page("Ada", grades, {}))]
     assert levels[0] == 1

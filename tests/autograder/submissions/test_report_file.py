@@ -39,7 +39,7 @@ def test_of_two_the_one_at_the_top_counts_and_it_is_said(tmp_path):
     (folder / "old" / "report.md").write_text(TEXT.replace("Why", "How"))
     report, [finding] = found(folder)
     assert report.parts["question"][0].startswith("Why")
-    assert "2; report.md counts" in finding.found
+    assert "2; report.md counts" in finding.actual
 
 
 def test_it_is_no_output_of_a_job(tmp_path):

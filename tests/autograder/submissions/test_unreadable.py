@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom import one_unit
-from autograder.codes import ProblemCode
+from autograder.codes import FindingCode
 from autograder.reading.files import read_files
 from autograder.submissions.answers import read_answers
 from autograder.submissions.regular_files import open_regular
@@ -126,11 +126,11 @@ def test_a_file_that_became_a_pipe_or_a_folder_is_not_read(tmp_path):
         with pytest.raises(OSError, match="no regular file"):
             open_regular(tmp_path / name)
         (run,) = read_files([tmp_path / name])
-        assert run.problems[0].code == ProblemCode.UNREAD
+        assert run.problems[0].code == FindingCode.FILE_UNREADABLE
         answers, (finding,) = read_answers(tmp_path / name, name)
         assert (answers, finding.title) == ({}, UNREADABLE)
     (run,) = read_files([tmp_path / "none.out"])
-    assert "No such file" in run.problems[0].reason
+    assert "No such file" in run.problems[0].title
 
 
 # --- when it was submitted ------------------------------------------------------------------

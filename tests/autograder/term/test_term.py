@@ -155,10 +155,10 @@ def test_lost_points_have_their_reason_and_place(term, student, lesson, name, wo
     checks = {one["id"]: one for one in term["week 3"].record(student, lesson)["checks"]}
     lost = [one for one in checks if checks[one]["score"] < checks[one]["points"]]
     assert lost == [n for s, le, n, *_ in REASONS if (s, le) == (student, lesson)]
-    assert words in checks[name]["found"] + checks[name]["told"]
+    assert words in checks[name]["actual"] + checks[name]["told"]
     assert not file or file in [where["file"] for where in checks[name]["where"]]
     page = text_of(term["week 3"].page(student))
-    assert checks[name]["try_"].replace("`", "").split(";")[0].lower() in page.lower()
+    assert checks[name]["advice"].replace("`", "").split(";")[0].lower() in page.lower()
 
 
 def test_the_class_page_has_everybody_once_and_those_to_look_at_first(term):
@@ -197,7 +197,7 @@ def test_who_handed_in_again_has_the_points_of_the_better_net(term):
     assert "50,818" in before
     assert "50,818" not in after
     assert "01_numpy_10711.out" in after
-    assert term["again"].record("ivo", "01")["look"] == []
+    assert term["again"].rows["ivo", "01"]["look"] == []
 
 
 # --- what platforms import ----------------------------------------------------------------------

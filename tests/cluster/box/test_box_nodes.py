@@ -63,7 +63,7 @@ def test_the_job_files_that_leave_the_node_are_confirmed(box, course, student, t
     for lesson, grade in grades(tmp_path).items():
         assert grade["tier"] == "confirmed", (lesson, grade["findings"])
         [check] = [check for check in grade["checks"] if check["id"] == "nodes"]
-        missed = [part for part in check["found"].split("; ") if not part.startswith(MISSED)]
+        missed = [part for part in check["actual"].split("; ") if not part.startswith(MISSED)]
         assert missed == [], lesson
     elsewhere = re.sub(
         r"node(\[[0-9,-]+\]|[0-9]+)", "node99", (tmp_path / "accounting").read_text()

@@ -52,7 +52,7 @@ def evidence(folder):
     return {
         (grade["student"], grade["lesson"]): (
             grade["tier"],
-            [found["code"] for found in grade["findings"] if found["kind"] == "evidence"],
+            [found["code"] for found in grade["findings"] if found["severity"] != "information"],
         )
         for record in records
         for grade in record["grades"]

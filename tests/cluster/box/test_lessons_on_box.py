@@ -33,7 +33,7 @@ def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
         assert smoke[lesson]["tier"] == "confirmed", smoke[lesson]["findings"]
         # Wherever `full` asks for a speed relative to a reference, it also asks for something else.
         unmeasured = {
-            check["id"]: check["found"]
+            check["id"]: check["actual"]
             for check in full[lesson]["checks"]
             if check["status"] == "not measured" and check["id"] in points_lost(full[lesson])
         }

@@ -74,7 +74,7 @@ def graded(number: str, files: dict[str, str]) -> dict[str, Any]:
 def reasons(grade: dict[str, Any]) -> dict[str, str]:
     """Return the reason that the student reads for each check that lost points; no answers."""
     return {
-        check["id"]: f"{check['title']}: {check['expected']}; {check['found']}; {check['try_']}"
+        check["id"]: f"{check['title']}: {check['expected']}; {check['actual']}; {check['advice']}"
         for check in grade["checks"]
         if check["score"] < check["points"] and check["id"] != "answers"
     }

@@ -70,7 +70,7 @@ def check_of(grade, name):
 
 @pytest.mark.parametrize(("number", "mistake"), breadth(cases("03"), quick=2))
 def test_a_network_of_1000_classes_is_told_by_its_size(number, mistake):
-    told = "25,613,800" in check_of(grade_of(number, mistake), "network")["found"]
+    told = "25,613,800" in check_of(grade_of(number, mistake), "network")["actual"]
     assert told == (mistake == "1000 classes")
 
 
@@ -115,4 +115,4 @@ def test_samples_counted_as_often_as_read_are_a_contradiction():
 def test_unequal_steps_that_hang_are_told_so():
     findings = grade_of("08", "unequal steps hang until the time limit")["findings"]
     [hung] = [finding for finding in findings if "did not finish" in finding["title"]]
-    assert "ranks waited for others" in hung["found"]
+    assert "ranks waited for others" in hung["actual"]

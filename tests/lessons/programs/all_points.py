@@ -57,7 +57,7 @@ def points_lost(grade: dict) -> dict[str, str]:
     that the instructor decides by hand.
     """
     return {
-        check["id"]: check["found"]
+        check["id"]: check["actual"]
         for check in grade["checks"]
         if check["status"] not in ("passed", "borderline", "waits")
         and not any(part["code"] == ReasonCode.TOO_NOISY for part in check["parts"])

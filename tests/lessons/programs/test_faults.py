@@ -111,7 +111,7 @@ def test_who_takes_one_fault_for_another_is_told_by_what_to_tell_them(lesson, qu
         [answers] = [check for check in grade["checks"] if check["id"] == "answers"]
         [part] = [part for part in answers["parts"] if part["name"] == question]
         assert part["credit"] == credit, given
-        assert bool(part["try_"]) == (given == wrong)
+        assert bool(part["advice"]) == (given == wrong)
 
 
 def test_all_lessons_of_the_tables_have_planted_mistakes():

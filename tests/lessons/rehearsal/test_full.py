@@ -57,7 +57,7 @@ def missed(lesson: str, folder: Path, tmp_path: Path, *never: str) -> list[str]:
     assert done.returncode < 2, done.stderr
     [grade] = json.loads((tmp_path / "grades/records/ada.json").read_text())["grades"]
     return [
-        f"{check['id']}: {check['found']}; asked: {check['expected']}"
+        f"{check['id']}: {check['actual']}; asked: {check['expected']}"
         for check in grade["checks"]
         if check["status"] not in ("passed", "borderline", "waits")
     ]

@@ -128,10 +128,10 @@ def test_a_loss_that_is_no_number_is_a_problem_and_no_number():
     run = read_one(sample("keras_tf1").replace("loss: 1.4617", "loss: nan", 1))
     assert run.epochs[1].train_loss is None
     assert run.epochs[1].train_accuracy is not None
-    assert any("diverged" in problem.reason for problem in run.problems)
+    assert any("diverged" in problem.title for problem in run.problems)
 
 
 def test_an_accuracy_that_cannot_be_is_a_problem_and_no_number():
     run = read_one(sample("keras_tf1").replace("val_acc: 0.5093", "val_acc: 193"))
     assert run.epochs[1].val_accuracy is None
-    assert any("between 0 and 1" in problem.reason for problem in run.problems)
+    assert any("between 0 and 1" in problem.title for problem in run.problems)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from autograder.codes import ProblemCode
+from autograder.codes import FindingCode
 from autograder.reading.files import read_bytes
 from autograder.reading.formats import record
 from autograder.records import Run
@@ -23,7 +23,7 @@ def read_one(lines: list[str]) -> Run:
 
 
 def reasons(run: Run) -> str:
-    return "; ".join(problem.reason for problem in run.problems)
+    return "; ".join(problem.title for problem in run.problems)
 
 
 def test_everything_that_a_record_says_is_read():
@@ -123,7 +123,7 @@ def test_a_run_that_aborts_has_failed():
     writer.add("run_stop", {"seconds": 1.0, "reason": "ValueError"}, status="aborted")
     run = read_one(writer.lines)
     assert run.outcome == "failed"
-    assert "ValueError" in run.problems[0].text
+    assert "ValueError" in run.problems[0].actual
 
 
 def edit(lines: list[str], old: str, new: str) -> list[str]:
@@ -200,8 +200,8 @@ def test_a_damaged_line_is_a_problem_with_its_place_and_the_rest_is_read(line):
     runs = read_lines(*lines[:3], line, *lines[3:])
     run = max(runs, key=lambda run: len(run.epochs))
     assert len(run.epochs) == 3
-    problems = [problem for one in runs for problem in one.problems if problem.where.line == 4]
-    assert problems[0].code in (ProblemCode.BAD_LINE, ProblemCode.NEVER_WRITTEN)
+    problems = [problem for one in runs for problem in one.problems if problem.where[0].line == 4]
+    assert problems[0].code in (FindingCode.BAD_LINE, FindingCode.NEVER_WRITTEN)
 
 
 @pytest.mark.parametrize("key", sorted({*record.ONCE} - {"machine"}))
@@ -209,7 +209,7 @@ def test_the_first_of_two_lines_counts(key):
     lines = make_record(size=1)
     at = next(at for at, line in enumerate(lines) if f'"key":"{key}"' in line)
     once, twice = read_one(lines), read_one(sealed_again([*lines[: at + 1], *lines[at:]]))
-    assert [(one.text, one.code) for one in twice.problems] == [(key, ProblemCode.NEVER_WRITTEN)]
+    assert [(one.actual, one.code) for one in twice.problems] == [(key, FindingCode.NEVER_WRITTEN)]
     assert (twice.chain_intact, twice.outcome, len(twice.ranks), len(twice.epochs)) == (
         True, once.outcome, len(once.ranks), len(once.epochs))  # fmt: skip
 
@@ -255,4 +255,4 @@ def test_a_fact_of_the_end_that_has_another_type_is_reported(name, value):
     writer.add("run_stop", {"seconds": 1.0, name: value}, "INTERVAL_END", status="success")
     run = read_one(writer.lines)
     assert run.end[name] is None
-    assert [problem.where.line for problem in run.problems if name in problem.reason] == [2]
+    assert [problem.where[0].line for problem in run.problems if name in problem.title] == [2]

@@ -54,7 +54,7 @@ def test_a_loss_that_is_no_number_is_a_problem():
     text = TEXT.replace("loss 0.25", "loss nan")
     (run,) = read_bytes({"job.out": text.encode()}, [load_reader("ours", OURS)])
     assert run.epochs[1].train_loss is None
-    assert any("diverged" in problem.reason for problem in run.problems)
+    assert any("diverged" in problem.title for problem in run.problems)
 
 
 def test_a_courses_own_format_comes_before_the_others():

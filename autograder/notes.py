@@ -1,0 +1,91 @@
+"""Notes: all that the grader tells people beside points, in one type. Pages call them findings."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from autograder.finding_codes import (
+    CONTRADICTS,
+    INFORMATION,
+    INSTRUCTOR,
+    STUDENT,
+    Audience,
+    FindingCode,
+    Severity,
+)
+from autograder.safe_text import shortened
+
+MOST_PLACES = 4
+# The titles of these findings do not name what was left out.
+SAYS_LITTLE = (
+    FindingCode.ARCHIVE_LEFT_OUT,
+    FindingCode.ARCHIVE_WITHIN,
+    FindingCode.FILE_DAMAGED,
+    FindingCode.LEFT_OUT,
+)
+SHORT = 100  # longest description of a file that was left out, in the class table
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place in a student's file, or the whole file."""
+
+    file: str
+    line: int  # counts from 1; 0: the whole file
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that a person should know: what was expected and found, where, and what to try."""
+
+    code: FindingCode
+    severity: Severity
+    audience: Audience
+    title: str
+    expected: str = ""
+    actual: str = ""
+    where: tuple[Where, ...] = ()
+    advice: str = ""
+
+    def __str__(self) -> str:
+        """Return the note as a reason to look at a grade."""
+        more = self.actual if self.code in SAYS_LITTLE else ""
+        return f"{self.title}: {shortened(more, SHORT)}" if more else self.title
+
+    @property
+    def look(self) -> bool:
+        """Return whether an instructor should look at it."""
+        return self.severity != INFORMATION
+
+    @property
+    def private(self) -> bool:
+        """Return whether the student must not see it."""
+        return self.audience == INSTRUCTOR
+
+    @property
+    def contradicts(self) -> bool:
+        """Return whether parts of the record cannot both be true."""
+        return self.severity == CONTRADICTS
+
+
+def make_note(
+    code: FindingCode,
+    expected: str = "",
+    actual: str = "",
+    where: Iterable[Where | None] = (),
+    advice: str = "",
+    **fields: str,
+) -> Note:
+    """Return the note of this code. `fields` fill in its heading."""
+    places = tuple(place for place in where if place)[:MOST_PLACES]
+    title = code.heading.format(**fields)
+    return Note(code, code.severity, code.audience, title, expected, actual, places, advice)
+
+
+def make_problem(
+    where: Where, text: str, reason: str, code: FindingCode = FindingCode.READ_PROBLEM
+) -> Note:
+    """Return a note on a line of an output: an error, a bad line, a broken chain."""
+    return Note(code, INFORMATION, STUDENT, reason, actual=text, where=(where,))
