@@ -34,31 +34,6 @@ class Items:
         return 10
 
 
-class Unreadable:
-    """An item that can be pickled, but unpickled on rank 0 only."""
-
-    def __init__(self, number=0):
-        self.number = number
-
-    def __reduce__(self):
-        return read_it, (self.number,)
-
-
-def read_it(number):
-    if RANK == SIZE - 1:
-        raise ValueError("no such class here")
-    return number
-
-
-def broken_half_way():
-    class Half(list):
-        def __iter__(self):
-            yield 1
-            raise OSError("disk gone")
-
-    return Half(range(20))
-
-
 def quits():
     raise SystemExit(7)
 
@@ -71,15 +46,10 @@ LOADERS = {
     "own class": Items,
     "set": lambda: {f"file{n}" for n in range(10)},
     "missing folder": lambda: os.listdir("/no/such/folder"),
-    "key error": lambda: {}["train"],
-    "none": lambda: None,
     "not iterable": SizedNotIterable,
-    "not sized": lambda: (n for n in range(10)),
     "empty": list,
     "too few": lambda: list(range(SIZE - 1)),
-    "broken half-way": broken_half_way,
     "cannot be packed": lambda: [lambda: 0] * 10,
-    "cannot be unpacked": lambda: [Unreadable(n) for n in range(10)],
     "quits": quits,
 }
 

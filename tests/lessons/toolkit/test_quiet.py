@@ -60,10 +60,6 @@ def test_an_import_that_fails_is_as_loud_as_ever(pretended):
     assert "something is wrong with your GPU" in done.stderr
 
 
-def test_nothing_is_imported_before_somebody_does(pretended):
-    assert run(ASK + "import sys; assert 'tensorflow' not in sys.modules", pretended).stderr == ""
-
-
 @pytest.mark.slow
 def test_the_real_one_is_quiet(tmp_path):
     """The startup messages change with TensorFlow's version."""

@@ -35,11 +35,6 @@ def test_times_begin_at_0_and_a_file_gives_them_back(tmp_path):
     assert traces.totals(trace) == [("part: input", 1, 2.0), ("aten::linear", 1, 0.5)]
 
 
-def test_ranks_are_put_beside_each_other_at_the_same_times():
-    halves = [traces.packed(EVENTS[:3], {}), traces.packed(EVENTS[3:], {})]
-    assert traces.together(halves, {}) == traces.packed(EVENTS, {})
-
-
 def test_a_profile_becomes_a_trace():
     import torch
 

@@ -11,7 +11,6 @@ import pytest
 from lessons.toolkit.clock import hub, rounds
 from lessons.toolkit.clock.data_parallel import PHASES
 from lessons.toolkit.clock.messages import LEFT, Channel, EndedError, LateError, LeftError
-from lessons.toolkit.clock.turns import ALONE, SILENT, Phase
 
 RANKS = 3
 
@@ -73,16 +72,6 @@ def test_a_rank_that_leaves_is_named_and_its_message_is_not_data(leaves):
         list(pool.map(rank_of, range(RANKS)))
 
 
-def test_ranks_of_one_node_meet_without_an_address():
-    one_node = MPIRUN | {"OMPI_COMM_WORLD_LOCAL_SIZE": str(RANKS)}
-    assert on_ranks(lambda here: here.gather(), [one_node] * RANKS) == [[None] * RANKS] * RANKS
-
-
-def test_ranks_that_do_not_know_where_to_meet():
-    with pytest.raises(hub.UnmetError, match="MASTER_ADDR and MASTER_PORT are not set"):
-        hub.Hub(1, 2, MPIRUN)
-
-
 def test_a_port_in_use():
     with socket.create_server(("", 0)) as server:
         here = environ(MASTER_PORT=str(server.getsockname()[1]))
@@ -114,16 +103,6 @@ def test_a_message_that_comes_late_or_never():
     assert ended.value.channel is mine
 
 
-def test_waiting_ends_when_another_channel_ends():
-    mine, theirs = (Channel(connection) for connection in Pipe())
-    other, others = (Channel(connection) for connection in Pipe())
-    others.connection.close()
-    with pytest.raises(EndedError) as ended:
-        mine.receive(5, [other])
-    assert ended.value.channel is other
-    assert not theirs.connection.closed
-
-
 @pytest.mark.parametrize(
     ("shares", "enough"),
     [
@@ -144,9 +123,3 @@ def test_a_plan_has_as_many_steps_as_asked_for_on_average():
     assert len({tuple(plan["order"]) for plan in plans}) == 6
     assert all(set(plan["order"]) == set(plan["seeds"]) == names for plan in plans)
     assert {rounds.planned(chance, PHASES, 1)["steps"] for _ in range(20)} == {1}
-
-
-def test_only_a_phase_of_the_learner_is_computed_again():
-    stages = [Phase(str(m), "learner", (m,)) for m in (1, 4)]
-    plans = [rounds.planned(random.Random(n), [ALONE, SILENT, *stages], 1) for n in range(50)]
-    assert {plan["drawn"] for plan in plans} == {"1", "4"}

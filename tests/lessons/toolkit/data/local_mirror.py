@@ -1,7 +1,6 @@
 """A mirror on this machine that can misbehave on request."""
 
 import threading
-import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -66,19 +65,6 @@ def cut_first(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: 
 
 def changed(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
     good(mirror, request, path, bytes([data[0] ^ 1]) + data[1:])
-
-
-def endless(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
-    head(request, 1 << 40)
-    for _ in range(1000):
-        request.wfile.write(bytes(1 << 20))
-
-
-def stalls(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
-    head(request, len(data))
-    request.wfile.write(data[: len(data) // 2])
-    request.wfile.flush()
-    time.sleep(30)
 
 
 def forbidden(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:

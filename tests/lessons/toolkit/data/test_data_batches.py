@@ -1,4 +1,4 @@
-"""Tests of batches: every sample once, resized as by the frameworks, no large float copy."""
+"""Tests of batches and of scores: every sample once, resized as by PyTorch, no large copy."""
 
 import tracemalloc
 
@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessons.toolkit import data
+from lessons.toolkit.data import score
 
 IMAGES = np.random.default_rng(3).integers(256, size=(70, 32, 32, 3), dtype=np.uint8)
 LABELS = np.arange(70)
@@ -33,14 +34,6 @@ def test_the_seed_decides_the_order():
     assert [label for labels in order(None) for label in labels] == list(range(70))
 
 
-def test_bytes_become_floats_and_colours_stay():
-    images, _ = next(data.batches(IMAGES, LABELS, 8, size=128))
-    assert (images.shape, images.dtype) == ((8, 128, 128, 3), np.float32)
-    assert images.flags["C_CONTIGUOUS"]
-    assert 0 <= images.min() < images.max() <= 1
-    np.testing.assert_array_equal(images[:, 0, 0], IMAGES[:8, 0, 0] / np.float32(255))
-
-
 @pytest.mark.parametrize("size", [16, 32, 45, 128])
 @pytest.mark.parametrize("image", [(28, 28), (32, 32, 3)])
 def test_resized_as_torch_does_it(size, image):
@@ -54,15 +47,6 @@ def test_resized_as_torch_does_it(size, image):
 
 
 @pytest.mark.slow
-def test_resized_as_tensorflow_does_it():
-    import tensorflow as tf
-
-    x = data.scaled(IMAGES)
-    right = tf.image.resize(x, (128, 128)).numpy()
-    np.testing.assert_allclose(data.resized(x, 128), right, atol=3e-6)
-
-
-@pytest.mark.slow
 def test_one_batch_at_a_time_is_in_memory():
     x = np.zeros((2000, 32, 32, 3), np.uint8)  # 393 MB as floats of 128 by 128
     tracemalloc.start()
@@ -71,3 +55,22 @@ def test_one_batch_at_a_time_is_in_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * 32 * 128 * 128 * 3 * 4  # a few copies of one batch
+
+
+ANSWERS = np.array([2, 0, 1, 1])
+RIGHT = np.eye(3)[ANSWERS]
+
+
+@pytest.mark.parametrize(
+    ("rows", "accuracy", "loss"),
+    [
+        (RIGHT, 1, 0),
+        (np.full((4, 3), 1 / 3), 0.25, np.log(3)),
+        (RIGHT[:2], 0.5, -np.log(1e-7) / 2),  # without a row is wrong
+        (RIGHT[:0], 0, -np.log(1e-7)),
+        (np.concatenate([RIGHT, RIGHT]), 1, 0),  # what is too much does not count
+        (np.roll(RIGHT, 1, axis=1), 0, -np.log(1e-7)),
+    ],
+)
+def test_a_score_is_of_all_labels_in_their_order(rows, accuracy, loss):
+    assert score(rows.astype(np.float32), ANSWERS) == pytest.approx((loss, accuracy), abs=1e-6)

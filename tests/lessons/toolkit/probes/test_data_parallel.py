@@ -1,6 +1,5 @@
 """Tests of the probes of DDP with right and wrong functions, on one rank of this process."""
 
-import contextlib
 import copy
 import math
 
@@ -61,23 +60,9 @@ def every_part_travels(model, loss_function, x, y, parts):
         (loss_function(model(xs), ys) * len(xs) / len(x)).backward()
 
 
-def parts_weigh_alike(model, loss_function, x, y, parts):
-    chunks = list(zip(x.chunk(parts), y.chunk(parts), strict=True))
-    for number, (xs, ys) in enumerate(chunks, 1):
-        with model.no_sync() if number < len(chunks) else contextlib.nullcontext():
-            (loss_function(model(xs), ys) / len(chunks)).backward()
-
-
 def sum_of_means(model, loss_function, x, y, parts):
     for xs, ys in zip(x.chunk(parts), y.chunk(parts), strict=True):
         loss_function(model(xs), ys).backward()
-
-
-def counts_as_asked(model, loss_function, x, y, parts):
-    """Count the parts as requested: the last one does not exist, so all parts stay in no_sync."""
-    for number, (xs, ys) in enumerate(zip(x.chunk(parts), y.chunk(parts), strict=True), 1):
-        with model.no_sync() if number < parts else contextlib.nullcontext():
-            (loss_function(model(xs), ys) * len(xs) / len(x)).backward()
 
 
 @pytest.mark.parametrize(
@@ -85,9 +70,7 @@ def counts_as_asked(model, loss_function, x, y, parts):
     [
         (whole_batch, False, 1),
         (every_part_travels, False, 4),
-        (parts_weigh_alike, True, 1),
         (sum_of_means, True, 4),
-        (counts_as_asked, False, 0),
         (lambda *_: None, True, math.nan),
     ],
 )

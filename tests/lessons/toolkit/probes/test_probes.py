@@ -41,11 +41,6 @@ def test_the_largest_error_is_a_share_of_the_largest_number(found, error):
     assert probes.largest_error(found, [np.array([1.0, 2.0]), np.array([4.0])]) == error
 
 
-def test_sums_of_nothing_are_right():
-    assert probes.largest_error([], []) == 0
-    assert probes.largest_error([np.empty(0)], [np.empty(0)]) == 0
-
-
 # --- exchanges ----------------------------------------------------------------------------------
 
 

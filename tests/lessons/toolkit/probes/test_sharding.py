@@ -53,22 +53,6 @@ def test_bytes_are_compared_with_a_rings(way, ranks, times, monkeypatch):
     assert record.told == {"times_params": times, "bytes_off": 0}
 
 
-def test_bytes_that_nobody_counts_are_not_told(monkeypatch):
-    for after, before, ranks in ((None, None, 2), (5, None, 2), (5, 0, 1)):
-        record = Noted()
-        monkeypatch.setattr(sharding, "bytes_so_far", lambda after=after: after)
-        sharding.note_bytes(record, "ddp", before, 5, 1000, ranks)
-        assert record.told == {}
-
-
-def test_a_staircase_keeps_its_peaks():
-    line = [1000 * (place == 321) for place in range(1000)]
-    assert max(sharding.thinned(line)) == 1
-    assert len(sharding.thinned(line)) <= sharding.POINTS
-    parts = sharding.phases(list(range(10)), {"backward": 3, "update": 7})
-    assert parts == {"forward": [0, 1, 2, 3], "backward": [3, 4, 5, 6, 7], "update": [7, 8, 9]}
-
-
 def test_files_are_counted_by_the_rank_that_wrote_them(tmp_path, monkeypatch):
     monkeypatch.setattr(sharding.dist, "barrier", lambda: None)
     for name, size in {"__0_0": 10, "__0_1": 20, "__1_0": 30, "other": 99}.items():

@@ -9,6 +9,7 @@ import pytest
 from real_runs import ROOT
 
 from lessons.toolkit.ranks import enough_gpus
+from tests.breadth import breadth
 
 GIVEN = {"SLURM_JOB_GPUS": "0,1,2,3", "SLURM_GPUS_ON_NODE": "4"}
 ALLOWED = {"COURSE_DEVICE": "cpu"}
@@ -53,12 +54,6 @@ def test_a_rank_without_a_gpu_of_its_own_ends_with_one_sentence(in_sight, local_
     assert "\n" not in said
 
 
-def test_a_program_may_count_its_gpus_in_another_way():
-    enough_gpus(2, 1, started(3))  # lesson 16: the second worker, after a chief and a server
-    with pytest.raises(SystemExit, match="number 2"):
-        enough_gpus(2, 2, started(3))
-
-
 @pytest.mark.parametrize(
     "asked",
     [
@@ -81,9 +76,7 @@ def test_in_a_job_with_gpus_no_program_trains_on_the_cpu_in_silence(asked, frame
         assert part in said
 
 
-@pytest.mark.parametrize(
-    "program", ["02_serial/train_torch.py", "02_serial/train.py"], ids=["torch", "tensorflow"]
-)
+@pytest.mark.parametrize("program", breadth(["02_serial/train_torch.py", "02_serial/train.py"]))
 def test_a_real_program_ends_with_the_sentence(program):
     environ = os.environ | {"PYTHONPATH": str(ROOT), "SLURM_GPUS_ON_NODE": "1"}
     environ.pop("COURSE_DEVICE", None)

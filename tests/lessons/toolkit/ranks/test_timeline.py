@@ -5,9 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import is_png, words
 
-from lessons.toolkit import plots
 from lessons.toolkit.ranks import timeline
 from lessons.toolkit.ranks.timeline import ALLREDUCE, NEGOTIATE, Span
 
@@ -82,16 +80,6 @@ def test_another_file_is_refused_in_a_sentence(text, file):
         timeline.read_timeline(file(text))
 
 
-def test_a_file_that_is_missing_says_who_writes_it(tmp_path):
-    with pytest.raises(FileNotFoundError, match="is not there: a job writes it"):
-        timeline.read_timeline(tmp_path / "timeline_2.json")
-
-
-def test_one_rank_has_no_steps_to_speak_of(file):
-    with pytest.raises(ValueError, match="more than one rank"):
-        timeline.typical(timeline.steps(timeline.read_timeline(file(trace()))))
-
-
 TIMES = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20)), max_size=12)
 
 
@@ -100,10 +88,3 @@ def test_time_counts_once_where_spans_overlap(times):
     spans = [Span("x", ALLREDUCE, start, start + length) for start, length in times]
     seconds = {n for span in spans for n in range(int(span.start), int(span.end))}
     assert timeline.covered(spans) == len(seconds)
-
-
-def test_the_picture_has_a_row_for_each_tensor(file):
-    steps = timeline.steps(timeline.read_timeline(file(trace(*STEPS))))
-    figure = plots.tensor_timeline(steps)
-    assert is_png(figure)
-    assert {"bias", "weight", "negotiated", "travels"} <= set(words(figure))

@@ -69,11 +69,6 @@ def test_the_driver_is_asked_once_and_only_of_a_gpu(driver, monkeypatch):
     assert asked() == 1
 
 
-def test_without_the_drivers_program_a_gpu_has_its_number(driver, monkeypatch):
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert devices.gpu_of(1, "2,3") == "3"
-
-
 UUID = "aaaaaaaa-1111-2222-3333-444444444444"
 
 

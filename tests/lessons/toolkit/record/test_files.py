@@ -84,9 +84,3 @@ def test_a_file_that_comes_into_sight_late_is_found(tmp_path):
             threading.Timer(0.5, every_rank, (folder, 0)).start()
 
     assert counted(tmp_path, 2, late) == [1, 1]
-
-
-def test_one_rank_alone_looks_itself(tmp_path):
-    with files.new_files(tmp_path, None, looks=True) as found:
-        every_rank(tmp_path, 0)
-    assert found == [1]

@@ -1,7 +1,6 @@
 """Tests of the run record of one process: its lines, and that programs do not break them."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -15,7 +14,6 @@ from record_lines import chain_breaks, events, facts, of, run_program, tagged
 
 from lessons.toolkit.record import Record, run_record
 from lessons.toolkit.record import facts as machine
-from lessons.toolkit.record.parameters import param_hash
 from lessons.toolkit.record.shares import share
 from tests.breadth import breadth
 
@@ -32,27 +30,6 @@ for number in (1, 2):
 record.measure("allreduce", 1.5, "ms", bytes=4096)
 record.end(test_loss=0.2, test_accuracy=0.95, files_written=1)
 """
-
-
-NETWORKS = """
-import gc, weakref
-from lessons.toolkit.record import Record
-class Network:
-    def __init__(self):
-        self.layers = [self]
-for _ in range(2):
-    Record("00", source="facts").end()
-    network = Network()
-    forgotten = weakref.ref(network)
-network = None
-Record("00", source="facts").end()
-gc.collect()
-print("memory is free" if forgotten() is None else "still there")
-"""
-
-
-def test_a_network_between_two_records_leaves_the_memory(tmp_path):
-    assert "memory is free" in run_program(NETWORKS, folder=tmp_path)
 
 
 def test_a_serial_run(tmp_path):
@@ -99,11 +76,6 @@ def test_the_outputs_of_two_launches_can_be_told_apart(tmp_path):
     assert len({event["metadata"]["run"] for found in runs for event in found}) == 2
 
 
-def test_two_records_of_one_program_are_two_runs(tmp_path):
-    found = events(run_program(SERIAL + SERIAL, folder=tmp_path))
-    assert len({event["metadata"]["run"] for event in of(found, "run_stop")}) == 2
-
-
 def test_a_diverged_training_is_still_a_record(tmp_path):
     text = SERIAL.replace("loss=2.3 / number", "loss=float('nan')")
     found = events(run_program(text.replace("test_loss=0.2", "test_loss=1e400"), folder=tmp_path))
@@ -122,11 +94,6 @@ record.end()
 """
 
 
-def test_a_line_begins_a_line_whatever_was_printed_before(tmp_path):
-    for line in run_program(PRINTS, folder=tmp_path).splitlines():
-        assert ":::MLLOG" not in line[1:]
-
-
 def test_a_file_gets_no_blank_lines_and_the_programs_order(tmp_path):
     program = tmp_path / "train.py"
     program.write_text(PRINTS)
@@ -135,12 +102,6 @@ def test_a_file_gets_no_blank_lines_and_the_programs_order(tmp_path):
     starts = [line[:4] for line in (tmp_path / "out.txt").read_bytes().split(b"\n")]
     line = b":::M"
     assert starts == [b"load", line, line, line, line, b"\r3/4", line, b"done", line, line, b""]
-
-
-def test_output_that_is_no_file_gets_whole_lines_too(capsys):
-    with_stream = run_record.Chain("00000000", 0)
-    run_record.write([with_stream.line("POINT_IN_TIME", "measure", {"name": "x"})])
-    assert capsys.readouterr().out.strip().startswith(':::MLLOG {"namespace":"course"')
 
 
 ENDS = {
@@ -260,17 +221,6 @@ def test_a_share_of_the_samples():
     assert names == share(["a.npy", "b.npy", "a.npy"], None)
 
 
-def test_the_parameters_hash_tells_equal_from_different():
-    import torch
-
-    weights = [np.ones((3, 2), np.float32), np.zeros(2, np.float32)]
-    same = {"w": torch.ones(3, 2), "b": torch.zeros(2)}
-    assert param_hash(weights) == param_hash(same) == param_hash(list(same.values()))
-    weights[1][1] = 1e-7
-    assert param_hash(weights) != param_hash(same)
-    assert param_hash([torch.ones(3, dtype=torch.bfloat16), torch.tensor(1.0)])
-
-
 SLURM = {"SLURM_JOB_ID": "5", "SLURM_NTASKS": "4", "SLURM_PROCID": "0"}
 STEP = SLURM | {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4"}
 MPI = {"OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "prterun-vm-1@1"}
@@ -310,13 +260,6 @@ def test_the_run_id_is_common_to_a_launch_and_to_nothing_else():
     assert len(alone) == 3, "a program that believes to be alone is a run of its own"
 
 
-def test_many_hosts_still_fit_on_the_line(tmp_path):
-    nodes = {"SLURM_JOB_NODELIST": "jwb[0001-0936]", "SLURM_JOB_ID": "5"}
-    header = facts(events(run_program(SERIAL, folder=tmp_path, **nodes)))
-    assert header["hosts"][:2] == ["jwb0001", "jwb0002"]
-    assert header["job_id"] == "5"
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     breadth(
@@ -337,9 +280,3 @@ def test_the_arguments_as_they_were_given_or_not_at_all(words, told, tmp_path):
 def test_nothing_heavy_is_imported(tmp_path):
     text = SERIAL + "\nimport sys\nassert not {'numpy', 'torch', 'tensorflow'} & set(sys.modules)\n"
     assert events(run_program(text, folder=tmp_path))
-
-
-def test_without_git_there_is_no_revision(tmp_path):
-    text = "import os; os.environ['PATH'] = '/nowhere'\n" + SERIAL
-    assert facts(events(run_program(text, folder=tmp_path)))["git"] is None
-    assert os.environ.get("COURSE_GIT") is None

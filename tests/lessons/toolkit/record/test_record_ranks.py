@@ -1,11 +1,10 @@
 """Tests of the run record of several ranks, with real launchers and their outputs."""
 
 import functools
-import itertools
 import os
 
 import pytest
-from record_lines import events, facts, of, run_program, tagged
+from record_lines import events, facts, of, run_program
 
 from tests.breadth import breadth
 
@@ -74,52 +73,12 @@ def test_launchers(name, launched):
 
 
 @pytest.mark.ranks
-@pytest.mark.parametrize("name", breadth(["mpirun", "torchrun"], quick=1))
-def test_two_launches_have_different_run_ids(name, launched, tmp_path):
-    again = run_program(RANKS, launcher=LAUNCHERS[name], folder=tmp_path)
-    runs = {event["metadata"]["run"] for out in (launched(name), again) for event in events(out)}
-    assert len(runs) == 2
-
-
-@pytest.mark.ranks
 def test_ranks_that_each_believe_to_be_alone_are_runs_of_one(tmp_path):
     alone = "from lessons.toolkit.record import Record\nRecord('00', source='facts').end()\n"
     found = events(run_program(alone, launcher=MPIRUN, folder=tmp_path))
     assert len({event["metadata"]["run"] for event in found}) == 2
     headers = [event["value"] for event in of(found, "header")]
     assert [(value["world_size"], value["ranks_asked"]) for value in headers] == [(1, 2)] * 2
-
-
-def slurm(outputs, label=True):
-    """Return the outputs of ranks as srun passes them on: in messages of 1,024 bytes, rank by rank.
-
-    A message has whole lines if they fit. `--label` adds a newline to one that ends inside a line.
-    """
-    passed = []
-    rests = [output.encode() for output in outputs]
-    for rank in itertools.cycle(range(len(rests))):
-        if not any(rests):
-            return b"".join(passed).decode()
-        rest = rests[rank]
-        end = rest.rfind(b"\n", 0, 1024) + 1 or 1024
-        message, rests[rank] = rest[:end], rest[end:]
-        for line in message.splitlines(keepends=True):
-            if label and not line.endswith(b"\n"):
-                line += b"\n"
-            passed.append(b"%d: " % rank + line if label else line)
-    return ""
-
-
-@pytest.mark.parametrize("label", breadth([True, False]))
-def test_srun_carries_every_line_whole(label, tmp_path):
-    step = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "4"}
-    step |= {"SLURM_JOB_NODELIST": "jwb[0001-0936]", "SLURM_STEP_NUM_TASKS": "4"}
-    outputs = []
-    for rank in range(4):
-        outputs.append(run_program(RANKS, folder=tmp_path, SLURM_PROCID=str(rank), **step))
-    together = slurm(outputs, label)
-    assert sorted(tagged(together)) == sorted(line for each in outputs for line in tagged(each))
-    assert facts(check(together, ranks=4))["launcher"] == "srun"
 
 
 DIES = """

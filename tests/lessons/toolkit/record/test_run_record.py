@@ -151,20 +151,6 @@ def test_the_copied_file_writes_what_the_grader_reads(name, tmp_path):
     assert grade(output, workers + 1, tmp_path / "wrong")["score"] == 0
 
 
-def test_ranks_without_a_known_launcher_share_an_id_of_their_own(tmp_path):
-    text = LOOP.replace("samples=640", "rank=1, size=2, run='0123abcd'")
-    found = events(run_alone(text, PYTHON, tmp_path))
-    assert {event["metadata"]["run"] for event in found} == {"0123abcd"}
-    assert [event["key"] for event in found] == ["rank", "rank_end"]
-
-
-@pytest.mark.parametrize(("size", "warns"), [(1, False), (2, True)])
-def test_ranks_that_nothing_holds_together_are_warned(size, warns, recwarn):
-    ids = {run_record.launch_id({}, size) for _ in range(2)}
-    assert len(ids) == 2
-    assert bool(recwarn.list) == warns
-
-
 def test_an_exception_ends_the_record(tmp_path):
     text = LOOP.replace("epoch.log(", "raise OSError  # (")
     shutil.copy(inspect.getfile(run_record), tmp_path)

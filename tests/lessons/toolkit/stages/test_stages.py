@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from solution_programs import program
 
-from lessons.toolkit.stages import against_serial, plans, rounds, watching
+from lessons.toolkit.stages import against_serial, plans, rounds
 
 plan = program("11_pipeline", "plan")
 
@@ -109,44 +109,3 @@ def test_rounds_are_measured_by_what_the_machine_gives(name, seconds, ratios):
     [best] = record.values("best_micro_batches")
     assert best == min((1, 4), key=seconds.get)
     assert record.values("pipeline_moved") == [0.1]
-
-
-def test_the_small_networks_layers_are_the_same_wherever_they_lie():
-    whole = list(against_serial.small_layers(range(8)).parameters())
-    parts = (range(3), range(3, 8))
-    apart = [one for part in parts for one in against_serial.small_layers(part).parameters()]
-    assert all(bool((one == other).all()) for one, other in zip(whole, apart, strict=True))
-
-
-class StandInNccl:
-    """A replacement for NCCL with two ranks in one process. Each rank has a clock of its own.
-
-    `recv` returns at once. The message comes 3 s later, after waiting for the GPU.
-    """
-
-    def __init__(self, rank):
-        self.rank, self.time, self.queued = rank, 0.0, None
-
-    def get_rank(self):
-        return self.rank
-
-    def get_world_size(self):
-        return 2
-
-    def send(self, tensor, other):
-        self.time += 1.0
-
-    def recv(self, tensor, other):
-        self.queued = tensor
-
-    def synchronise(self):
-        self.time += 3.0
-        self.queued.fill_(100.0)
-
-
-def test_clocks_are_read_when_the_message_is_there(monkeypatch):
-    """Rank 1 asks at 0 and gets rank 0's time, 100, at 4, so it is 98 s behind."""
-    ours = StandInNccl(rank=1)
-    monkeypatch.setattr(watching, "synchronise", ours.synchronise)
-    monkeypatch.setattr(watching.time, "perf_counter", lambda: ours.time)
-    assert watching.ahead_of_rank_0(ours, "cpu") == -98.0
