@@ -2,8 +2,6 @@
 
 import importlib
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import click
@@ -35,25 +33,6 @@ def described(words: str) -> dict[str, str]:
     return {option: one.help or "" for one in options for option in one.opts}
 
 
-def print_differences() -> None:
-    """Print the commands whose short and long help are not the same."""
-    for name, main in PROGRAMS.items():
-        for _, *words in commands(name, main):
-            short, long = (
-                CliRunner().invoke(main, [*words, option]) for option in ("-h", "--help")
-            )
-            if (short.exit_code, short.output) != (0, long.output):
-                print(name, *words)
-
-
-@pytest.mark.slow
-def test_short_and_long_help_are_the_same():
-    # In a process of its own: click keeps the help option of a command that another test has run.
-    code = "from tests.test_help import print_differences; print_differences()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == ""
-
-
 EVERY = [words for name, main in PROGRAMS.items() for words in commands(name, main)]
 
 
@@ -72,29 +51,3 @@ def test_the_commands_use_the_same_words():
     used = {option for words in EVERY for option in described(" ".join(words))}
     assert not used & OTHER_WORDS
     assert {"--out", "--jobs", "--profile", "--site", "--json"} < used
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("autograder raed", "read"),
-        ("autograder garde", "grade"),
-        ("autograder rubric chekc", "check"),
-        ("autograder read --jsno x", "--json"),
-        ("cluster sumbit job.sbatch", "submit"),
-        ("cluster docter", "doctor"),
-        ("lessons biuld", "build"),
-        ("lessons run --profle smoke", "--profile"),
-    ],
-)
-def test_a_mistyped_word_is_answered_with_the_right_one(typed, meant):
-    name, *rest = typed.split()
-    result = CliRunner().invoke(PROGRAMS[name], rest)
-    assert result.exit_code == 2
-    assert f"'{meant}'" in result.stderr
-
-
-def test_a_word_like_no_other_has_no_suggestion():
-    result = CliRunner().invoke(PROGRAMS["autograder"], ["zzz"])
-    assert result.exit_code == 2
-    assert "Did you mean" not in result.stderr

@@ -82,24 +82,9 @@ def test_a_lesson_with_its_outputs_its_gaps_and_its_files(small, book, tmp_path)
         assert f'href="{page}.html"' in contents
 
 
-@pytest.mark.slow
-def test_with_solutions(small, book, tmp_path):
-    assert book("--solutions").exit_code == 0
-    folder = tmp_path / "book" / "lessons" / "01_small"
-    assert "return x + x" in words(folder / "lesson.html")
-    assert "42.5" in words(folder / "lesson.html")
-    assert "total += x" in words(folder / "train.py.html")
-
-
 def not_executed(course, runs):
     shutil.rmtree(runs / "01_small")
     return "01_small was not executed: there is no"
-
-
-def not_finished(course, runs):
-    shutil.rmtree(runs / "01_small")
-    leave_executed(course / "solutions" / "01_small", runs, OUTPUTS, failed_at="check_1_1(")
-    return "01_small did not run to its end: it stopped in cell 5 of 8."
 
 
 def older_cell(course, runs):
@@ -115,7 +100,7 @@ def older_program(course, runs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("happens", [not_executed, not_finished, older_cell, older_program])
+@pytest.mark.parametrize("happens", [not_executed, older_cell, older_program])
 def test_a_lesson_without_a_run_of_its_own_is_named_and_shown_without_outputs(
     small, book, tmp_path, happens
 ):
@@ -140,18 +125,6 @@ def test_a_solution_in_any_text_stops_the_book_and_leaves_the_old_one(small, boo
     assert done.exit_code == 1
     assert "no book was made:\ndocs/grading.md contains what solutions/01_small/" in done.output
     assert "total" not in words(tmp_path / "book" / "docs" / "grading.html")
-
-
-@pytest.mark.slow
-def test_a_link_that_leads_nowhere_stops_the_book(small, book):
-    page = small / "docs" / "grading.md"
-    page.write_text(page.read_text() + "\n[gone](gone.md) and [no place](glossary.md#none)\n")
-    done = book()
-    assert done.exit_code == 1
-    assert "docs/grading.md:7: WARNING" in done.output
-    assert "gone.md" in done.output
-    assert "none" in done.output
-    assert "Traceback" not in done.output
 
 
 def test_a_folder_that_is_no_book_is_left_alone(small, book, tmp_path, lessons_command):

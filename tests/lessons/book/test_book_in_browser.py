@@ -104,30 +104,6 @@ def test_every_lesson_program_and_page_is_there(site):
     assert "NotImplementedError" in executed
 
 
-def test_the_search_finds_a_word_of_the_glossary(page, address):
-    page.goto(f"{address}/lessons/02_serial/lesson.html")
-    page.keyboard.press("Control+k")
-    page.keyboard.type("straggler")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#search-results a[href*='docs/glossary.html']")
-    page.click("#search-results a[href*='docs/glossary.html']")
-    assert "others have to wait" in page.inner_text("main")
-
-
-def test_dark_is_a_switch_that_stays_and_pictures_can_be_seen_there(page, address):
-    page.goto(f"{address}/lessons/02_serial/lesson.html")
-    theme = "document.documentElement.dataset.theme"
-    assert page.evaluate(theme) == "light"
-    page.locator("button.theme-switch-button:visible").click()
-    page.locator("[data-mode=dark]:visible", has_text="Dark").click()
-    assert page.evaluate(theme) == "dark"
-    ground = "element => getComputedStyle(element).backgroundColor"
-    assert page.eval_on_selector("body", ground) != "rgb(255, 255, 255)"
-    assert page.eval_on_selector(".cell_output img", ground) == "rgb(255, 255, 255)"
-    page.goto(f"{address}/docs/glossary.html")
-    assert page.evaluate(theme) == "dark"
-
-
 def test_no_page_is_wider_than_a_phone(page, address, site):
     page.set_viewport_size(PHONE)
     pages = ["index", "docs/*", "lessons/*/lesson", "lessons/07_horovod/*"]

@@ -1,7 +1,7 @@
 """Tests of a cell's outputs in the book: readable, without machine names and solutions."""
 
 import pytest
-from executed_lessons import printed, value
+from executed_lessons import printed
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from lessons.book import withheld
@@ -37,14 +37,6 @@ def test_pieces_of_one_stream_are_one_text_and_noise_of_tensorflow_is_left_out()
     assert [output["text"] for output in found] == ["job 9: RUNNING\njob 9: COMPLETED\n"]
     [kept] = shown(printed(noise + "KeyError: 'lr'\n", "stderr"))
     assert kept["text"] == "KeyError: 'lr'\n"
-
-
-def test_a_picture_stays_and_code_gets_the_colours_of_the_page():
-    [picture] = shown(value(plain="<Picture>", png="iVBORw0="))
-    assert picture["data"] == {"image/png": "iVBORw0="}
-    html = '<style>span.x</style><div class="highlight"><pre>…</pre></div>'
-    [code] = shown(value(plain="def f(): pass", html=html))
-    assert code["data"] == {"text/markdown": "````python\ndef f(): pass\n````"}
 
 
 SOLVED = """def f(x):

@@ -3,10 +3,7 @@
 import hashlib
 import json
 import os
-import re
 import shutil
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 from xml.etree import ElementTree
@@ -124,53 +121,6 @@ def test_the_edition_and_the_lessons_own_cells_are_said_at_the_start(mixed_run):
     assert "02_fails (solutions): started, 4 code cells" in mixed_run["output"]
 
 
-def test_no_word_about_a_stand_in_where_there_is_none(mixed_run):
-    assert "stand-in" not in mixed_run["output"]
-
-
-@pytest.mark.slow
-def test_cells_are_counted_without_the_injected_one(course, lessons_process):
-    write_lesson(course, "02_waits", "import time\ntime.sleep(4)")
-    code = (
-        "import sys; from lessons.execute import run_lessons; run_lessons.STILL_EVERY = 1.0; "
-        "from lessons.cli import main; main(sys.argv[1:])"
-    )
-    command = [sys.executable, "-c", code, "run", "02", "--out", str(course / "out")]
-    output = subprocess.run(command, capture_output=True, text=True, timeout=200).stdout
-    cells = int(re.search(r"started, (\d+) code cells", output)[1])
-    said = re.findall(r"02_waits: in cell (\d+) of (\d+)", output)
-    assert said[-1] == (str(cells), str(cells))
-
-
-@pytest.mark.slow
-def test_training_on_the_stand_in_is_said_at_the_end(course, lessons_process):
-    printed = """
-import argparse
-from lessons.toolkit.record import Record
-args = argparse.Namespace(model="mlp", epochs=1, batch_size=32, lr=0.001, seed=1)
-facts = {"name": "mnist", "sha256": "ab", "synthetic": SYNTHETIC, "train_samples": 64,
-         "test_samples": 10}
-record = Record("02", args, source="keras", params=4, dataset=facts)
-with record.epoch(steps=2, samples=64) as epoch:
-    epoch.log(loss=0.5, accuracy=0.9)
-record.end(test_loss=0.1, test_accuracy=0.98)
-"""
-    for name, synthetic in (("02_real", "False"), ("03_stand_in", "True")):
-        program = printed.replace("SYNTHETIC", synthetic)
-        cell = f"import subprocess, sys\nprogram = {program!r}\n"
-        cell += "with open('job_1.out', 'w') as out:\n"
-        cell += "    subprocess.run([sys.executable, '-c', program], stdout=out, check=True)"
-        write_lesson(course, name, cell)
-    process = lessons_process("run", "02", "03", "--out", course / "out")
-    output, _ = process.communicate(timeout=200)
-    assert process.returncode == 0, output
-    assert "02_real: trained on" not in output
-    assert (
-        "03_stand_in: trained on the synthetic stand-in, not on MNIST: "
-        "set COURSE_DATA or run `lessons data fetch`"
-    ) in output
-
-
 def test_junit_has_a_case_per_lesson_and_the_reason_of_each_failure(mixed_run):
     suite = ElementTree.parse(mixed_run["out"] / "junit.xml").getroot()
     counts = [suite.get(key) for key in ("tests", "failures", "errors", "skipped")]
@@ -216,14 +166,6 @@ def test_a_lesson_that_cannot_be_set_stops_all(course, lessons_command, paramete
     assert not (course / "out").exists()
 
 
-def test_a_broken_notebook_is_a_usage_error(course, lessons_command):
-    lessons_command("build")
-    (course / "lessons" / "01_small" / "01_small.ipynb").write_text('{"cells": ')
-    done = lessons_command("run", "--edition", "lessons", "--out", course / "out")
-    assert done.exit_code == 2
-    assert "this is not a notebook" in done.output
-
-
 def test_an_earlier_run_is_not_overwritten(course, lessons_command):
     (course / "out" / "01_small").mkdir(parents=True)
     done = lessons_command("run", "--out", course / "out")
@@ -251,12 +193,3 @@ def test_lessons_run_side_by_side_and_the_lesson_has_a_limit(course, lessons_pro
     assert "03_b: passed" in output
     assert "04_slow: timed out" in output
     assert "the lesson took more than 12 s (--timeout)" in output
-
-
-@pytest.mark.slow
-def test_the_students_edition_stops_at_its_first_gap(course, lessons_command, lessons_process):
-    lessons_command("build")
-    process = lessons_process("run", "--edition", "lessons", "--out", course / "out")
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 1
-    assert "NotImplementedError: Predict: set guess to a number" in output

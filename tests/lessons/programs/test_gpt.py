@@ -13,7 +13,7 @@ from real_runs import ROOT, environment, meet
 
 from autograder.codes import Outcome
 from autograder.reading.files import read_files
-from lessons.toolkit.plots.job import samples_in, writing
+from lessons.toolkit.plots.job import samples_in
 
 FOLDER = ROOT / "solutions" / "00_cluster"
 PROGRAM = FOLDER / "train_gpt.py"
@@ -57,13 +57,6 @@ def test_the_record_names_the_text_and_the_output_what_was_written(runs):
 
 @pytest.mark.slow
 @pytest.mark.ranks
-def test_its_picture_can_be_kept(runs, tmp_path):
-    writing(runs[2], save=str(tmp_path / "my_first_gpt.png"))
-    assert (tmp_path / "my_first_gpt.png").stat().st_size > 5000
-
-
-@pytest.mark.slow
-@pytest.mark.ranks
 def test_a_killed_rank_ends_the_job(tmp_path):
     with (tmp_path / "job.out").open("w") as out, (tmp_path / "job.err").open("w") as err:
         done = subprocess.run(
@@ -83,10 +76,3 @@ def text_of_python():
     topics = pydoc_data.topics.topics
     paragraphs = "\n\n".join(topics[name] for name in sorted(topics)).split("\n\n")
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-
-
-def test_a_run_without_samples_still_has_a_picture(tmp_path):
-    (tmp_path / "1.out").write_text("Epoch 1/1\n100/100 - 4s - loss: 0.5 - accuracy: 0.9\n")
-    [keras] = read_files([tmp_path / "1.out"])
-    assert samples_in(keras) == {}
-    assert writing(keras)._repr_png_().startswith(b"\x89PNG")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from real_runs import ROOT, run
 from solution_programs import program
 
 from lessons.toolkit import data
@@ -42,24 +41,3 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(sources, tmp_path):
     for source in ("packs", "files"):
         with pytest.raises(SystemExit, match=r"file: Not a directory; choose another folder$"):
             sources.names_of(source, cifar, tmp_path / "file")
-
-
-def test_a_network_learns_from_packs_as_from_arrays(tmp_path):
-    """The network gets each label with its image, with cache and without prefetch."""
-    words = [
-        "--model",
-        "cnn",
-        "--size",
-        "16",
-        "--lr",
-        "0.05",
-        "--epochs",
-        "3",
-        "--batch-size",
-        "32",
-    ]
-    words += ["--train-samples", "3200", "--test-samples", "1000", "--buffer", "512"]
-    words += ["--cache", "--no-prefetch"]
-    found = run(ROOT / "solutions" / "04_feeding" / "train.py", 1, *words, out=tmp_path)
-    assert found.header["source"] == "keras-packs"
-    assert found.test_accuracy.value > 0.25  # of ten classes; labels of other images give 0.1

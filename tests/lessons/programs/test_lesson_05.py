@@ -67,12 +67,6 @@ def printed(program, *words):
     return done.stdout.splitlines()
 
 
-@pytest.mark.nightly
-@pytest.mark.slow
-def test_two_replicas_equal_one_replica_on_the_whole_batch():
-    printed(EQUAL, "2")
-
-
 @pytest.mark.slow
 def test_three_replicas_equal_one_and_the_memory_of_an_image_is_what_its_shapes_add_up_to():
     """Both in one process, because TensorFlow takes long to load."""

@@ -1,15 +1,12 @@
 """Tests of lesson 10's PyTorch programs on real ranks: one training, and the hang."""
 
-import contextlib
 import os
 import re
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from real_runs import ROOT, environment, launch, meet, run, run_together
 
 from lessons.toolkit.plots.exchange import journeys
@@ -91,14 +88,6 @@ def test_buckets_are_told_of_steps_after_ddp_has_cut_them_to_size(by_torchrun):
         assert travels[25] == 1 < travels[0.25] < travels[0.05]
 
 
-@pytest.mark.slow
-@pytest.mark.ranks
-def test_unequal_batches_give_another_gradient(by_torchrun):
-    """It is one of the traps in the lesson's table."""
-    folder, _ = by_torchrun["unequal_batches.py"]
-    assert float((folder / "job.out").read_text()) > 0.01
-
-
 RANK_2 = {
     "OMPI_COMM_WORLD_RANK": "2",
     "OMPI_COMM_WORLD_SIZE": "4",
@@ -143,51 +132,3 @@ def programs(monkeypatch):
     yield lambda name: program("10_native", name)
     for name in ("train", "no_sync", "ranks", "speed"):
         sys.modules.pop(name, None)
-
-
-def test_the_hang_waits_for_the_gpu(programs, monkeypatch):
-    """NCCL's calls return at once. Rank 1 hangs only if it reads a number of the step."""
-    hang, read = programs("hang"), []
-    loss = SimpleNamespace(item=lambda: read.append("loss"))
-    monkeypatch.setattr(hang.train, "train_step", lambda *_: (loss, None))
-    hang.step_in_no_sync(SimpleNamespace(no_sync=contextlib.nullcontext), None, None, None, None)
-    assert read == ["loss"]
-
-
-class QueueOfAGpu:
-    """A replacement for a GPU's events: messages take 5 ms, but Python's calls return at once."""
-
-    now = 0.0
-
-    def __init__(self, enable_timing):
-        assert enable_timing
-
-    def record(self):
-        self.at = QueueOfAGpu.now
-
-    def elapsed_time(self, other):
-        return other.at - self.at
-
-    @staticmethod
-    def all_reduce(tensor, async_op):
-        QueueOfAGpu.now += 5.0
-        done = torch.futures.Future()
-        done.set_result([tensor])
-        return SimpleNamespace(get_future=lambda: done)
-
-
-def test_a_bucket_on_a_gpu_has_the_times_of_its_queue(programs, monkeypatch):
-    buckets = programs("buckets")
-    monkeypatch.setattr(buckets.torch.cuda, "is_initialized", lambda: True)
-    monkeypatch.setattr(buckets.torch.cuda, "Event", QueueOfAGpu)
-    monkeypatch.setattr(buckets.dist, "all_reduce", QueueOfAGpu.all_reduce)
-    monkeypatch.setattr(buckets.dist, "get_world_size", lambda: 2)
-    way = SimpleNamespace(times=[])
-    bucket = SimpleNamespace(index=lambda: 3, buffer=lambda: torch.ones(2))
-    began = buckets.mark()
-    buckets.Way.exchange(way, None, bucket).wait()
-    buckets.Way.exchange(way, None, bucket).wait()
-    times = [
-        (buckets.seconds_between(began, a), buckets.seconds_between(a, b)) for _, a, b in way.times
-    ]
-    assert times == [(0.0, 0.005), (0.005, 0.005)]

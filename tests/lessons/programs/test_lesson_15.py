@@ -62,21 +62,6 @@ def test_a_training_without_an_accident(whole):
     assert measured(whole, "gradient_error")[0] < 1e-12
 
 
-@pytest.mark.nightly  # the lesson's own run has such accidents
-def test_a_killed_and_warned_job_ends_with_the_same_parameters(whole, tmp_path):
-    """Three lives of one job, which puts itself back into the queue twice."""
-    words = ("--every", "3", "--kill-at", "5", "--warn-at", "7", "--background")
-    [run] = submit(tmp_path, "job.sbatch", *SMALL, *words)
-    assert hashes(run, whole) == hashes(whole)
-    assert len(hashes(run)) == 1
-    assert measured(run, "life") == [2, 0, 0]
-    assert measured(run, "lost_to_kill") == [2]
-    assert measured(run, "lost_to_warning") == [0]
-    assert measured(run, "read_wrong") == [0]
-    assert measured(run, "lives") == [3]
-    assert len(list((tmp_path / "checkpoints").glob("*/step_*.pt"))) == 2
-
-
 def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
     """USR1 comes once, in the first life, from a thread that plays the queue."""
     shells = []
@@ -97,16 +82,6 @@ def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
     assert hashes(run, whole) == hashes(whole)
     assert measured(run, "lives") == [2]
     assert measured(run, "lost_to_warning") == [0]
-
-
-@pytest.mark.nightly  # the lesson's own run loses a node, too
-def test_torchrun_goes_on_with_one_rank(whole, tmp_path):
-    [run] = submit(tmp_path, "job_elastic.sbatch", *SMALL, "--every", "3", "--kill-at", "5")
-    assert (run.header["source"], len(run.ranks)) == ("elastic", 1)
-    assert measured(run, "read_wrong") == [0]
-    assert measured(run, "lost_to_kill") == [2]
-    assert run.test_loss.value == pytest.approx(whole.test_loss.value, abs=1e-4)
-    assert hashes(run) != hashes(whole)  # the same sums in another order
 
 
 @pytest.mark.parametrize(

@@ -175,13 +175,6 @@ def test_each_task_is_shown_its_gpu_alone(rank, gpu, devices, job, monkeypatch):
     assert node.server.gpu_options.allow_growth
 
 
-def test_a_worker_without_a_gpu_of_its_own_is_told(job, monkeypatch):
-    job({"SLURM_STEP_NUM_TASKS": "6", "SLURM_PROCID": "4", "SLURM_JOB_ID": "7"})
-    StandInGpus(monkeypatch, 2)
-    with pytest.raises(SystemExit, match=r"number 3 on .* sees 2 GPUs there"):
-        CLUSTER.take_gpu(KINDS)
-
-
 LONELY = ROOT / "tests" / "lessons" / "ranks" / "lonely.py"
 # A task that is there, and what it says of the others.
 MISSING = {

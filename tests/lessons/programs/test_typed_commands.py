@@ -10,7 +10,7 @@ import shutil
 import sys
 
 import pytest
-from typed_commands import SOLUTIONS, Terminal, cells_of, commands, put_files
+from typed_commands import SOLUTIONS, Terminal, commands, put_files
 
 LESSONS = tuple(sorted(folder.name[:2] for folder in SOLUTIONS.glob("[0-9][0-9]_*")))
 
@@ -55,44 +55,6 @@ REPEATS = {
     "--batch-size 128": WHOLE,
 } | {f"lessons submit {lesson}": WHOLE for lesson in LESSONS}
 PREPARES = ("source ", "export ")
-# Commands inside a sentence: Slurm's or a site's own, or the end of a line that is typed elsewhere.
-IN_A_SENTENCE = {
-    "conda create -n py3.6-keras …": "another course's",
-    "ipython kernel install --user --name py3.6-keras --display-name \"…\"": "another course's",
-    "module load python/3.6.4-anaconda": "another site's",
-    "cluster logs JOB": "cluster logs -f JOB is typed",
-    "cluster use NAME": "cluster use laptop is typed",
-    "sbatch clock.sbatch": SLURM,
-    "sbatch job.sbatch": SLURM,
-    "squeue --me": SLURM,
-    "scancel JOB": SLURM,
-    "scancel --signal=USR1 JOB": SLURM,
-    "sacct -X --jobs=JOB": SLURM,
-    "tail -f clock_JOB.out": "cluster logs -f types it",
-    "tail -f": "named, not to be typed",
-    "srun --cpu-bind=verbose …": SLURM,
-    "srun python": "what not to type",
-    "python -u": "named, not to be typed",
-    "python train.py": "what it prints is asked before it runs",
-    "cluster submit": "named, not to be typed",
-    "launch python": "named, not to be typed",
-    "launch python -u train.py": "a job file's last line",
-    "srun --nodes=4 --ntasks-per-node=4 ./a.out": "a choice of a question",
-    "srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out": "a choice of a question",
-    "srun --ntasks=1 --cpus-per-task=4 ./a.out": "a choice of a question",
-    "mpirun -np 4": "a slide's",
-    "horovodrun --gloo": "named, not to be typed",
-    "pip install horovod": "what not to type",
-    "sbatch --array=0-7 job.sbatch": SLURM,
-    "srun --overlap --jobid=… --pty bash": SLURM,
-    "python train_ways.py --ways padded --backend inductor": "half a minute per shape",
-    "autograder read 07_nodes_*.out": "the outputs of the jobs above",
-    "cluster submit --ntasks=N job.sbatch": "what the page does not do",
-}  # fmt: skip
-PROGRAMS = (
-    "cluster|lessons|autograder|python|launch|sbatch|squeue|scancel|sacct|seff|salloc|srun|tail|"
-    "conda|module|ipython|jupyter|mpirun|horovodrun|source|export|pip|apptainer|nvidia-smi"
-)
 # As typed, but on less: the same program and options.
 SMALLER = [
     ("--model ResNet152V2", "--model MobileNet"),
@@ -112,21 +74,9 @@ BEFORE = {
 }
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_every_command_in_a_sentence_is_typed_or_has_a_reason(lesson):
-    typed = {command.line for name in LESSONS for command in commands(name)}
-    text = " ".join(cell for cell in cells_of(lesson) if cell.startswith(" [markdown]"))
-    text = re.sub(r"\n# ?", " ", text)
-    named = set(re.findall(rf"`((?:{PROGRAMS}) [^`]+)`", text))
-    known = typed | set(NOT_HERE) | set(IN_A_SENTENCE)
-    assert {re.sub(" +", " ", name) for name in named} - known == set()
-
-
 def test_no_reason_is_left_over():
     typed = {command.line for name in LESSONS for command in commands(name)}
     assert (set(NOT_HERE) | set(REPEATS)) - typed == set()
-    text = " ".join(re.sub(r"\n# ?", " ", cell) for name in LESSONS for cell in cells_of(name))
-    assert [name for name in IN_A_SENTENCE if f"`{name}`" not in re.sub(" +", " ", text)] == []
 
 
 def is_typed_daily(lesson, line):

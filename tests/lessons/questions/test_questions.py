@@ -113,20 +113,6 @@ def test_every_question_with_a_fixed_answer_has_a_hint_of_its_own():
     assert none == []
 
 
-@pytest.mark.parametrize(
-    ("lesson", "key", "wrong"),
-    [("00_cluster", "all_rank_zero", "D"), ("02_serial", "cpu_gpu_is_speedup", "yes")],
-)
-def test_a_first_attempt_that_contradicts_the_page_gets_its_own_hint(
-    lesson, key, wrong, folder, capsys
-):
-    folder(lesson)
-    answers.note(**{key: wrong})
-    printed = " ".join(capsys.readouterr().out.split())
-    advice = " ".join(RUBRICS[lesson[:2]].answers[key].try_.split())
-    assert f"Look again at {key}: {wrong} is wrong. Hint: {advice}" in printed
-
-
 def test_the_released_hashes_are_those_of_the_answers_and_name_none():
     [(path, made)] = answer_hashes(ROOT).items()
     assert (ROOT / path).read_bytes() == made
@@ -135,8 +121,3 @@ def test_the_released_hashes_are_those_of_the_answers_and_name_none():
     assert len(hashes) == len(WORDS) + len(NUMBERS)
     assert all(re.fullmatch("[0-9a-f]{16}", value) for value in values)
     assert len(set(values)) == len(values)  # the same word of two questions has two hashes
-
-
-def test_where_nobody_knows_the_answer_there_is_no_hint():
-    question = RUBRICS["00"].answers["one_line"]
-    assert answer_hints.hint("99", "one_line", question, "A") == ""

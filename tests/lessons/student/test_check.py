@@ -42,27 +42,11 @@ def test_in_its_folder_a_lesson_needs_no_number(student, lessons_command, monkey
     assert "Which lesson" in done.output
 
 
-@pytest.mark.slow
-def test_a_lesson_may_be_named_as_its_folder_is_completed(student, lessons_command, monkeypatch):
-    monkeypatch.chdir(student.parent)
-    assert rows(lessons_command("check", f"{NAME}/").output).keys() == {"1.1", "1.2", "1.3"}
-
-
 @pytest.mark.parametrize("words", breadth([["check"], ["check", "01"]]))
 def test_a_renamed_folder_is_known_by_its_notebook(student, lessons_command, monkeypatch, words):
     renamed = student.rename(student.parent / "my first lesson")
     monkeypatch.chdir(renamed)
     assert rows(lessons_command(*words).output).keys() == {"1.1", "1.2", "1.3"}
-
-
-@pytest.mark.slow
-def test_a_check_is_given_no_port(student, lessons_command):
-    """Another program could take a port before the kernel does, which would end the check."""
-    asks = "    from ipykernel.connect import get_connection_info as info"
-    tells = "    assert info(unpack=True)['transport'] == 'ipc'; return 2 * x"
-    fill(student, RIGHT[0], ("Exercise 1.1", f"{asks}\n{tells}"), RIGHT[2])
-    done = lessons_command("check", "01")
-    assert rows(done.output)["1.1"][0] == "passed", done.output
 
 
 def test_a_mistake_says_expected_found_try_and_later_checks_run(student, lessons_command):
@@ -90,46 +74,6 @@ def test_a_loop_without_end_is_stopped_and_named(student, lessons_command, monke
     assert found["1.1"] == ("not yet", "stopped after 3 s: is there a loop that never ends?")
     assert found["1.2"][0] == "passed"
     assert "Timeout" not in done.output
-
-
-@pytest.mark.slow
-def test_a_cell_that_takes_no_interrupt_is_left_and_named(student, lessons_command, monkeypatch):
-    monkeypatch.setattr(run_cells, "EXERCISE_SECONDS", 3)
-    ignore = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-    endless = f"    import time; {ignore}\n    while True: time.sleep(0.1)"
-    fill(student, RIGHT[0], ("Exercise 1.1", endless), RIGHT[2])
-    done = lessons_command("check", "01")
-    assert done.exit_code == 1
-    assert rows(done.output)["1.1"][1].startswith("stopped after 3 s")
-
-
-@pytest.mark.slow
-def test_a_loop_in_the_exercise_cell_itself_is_named(student, lessons_command, monkeypatch):
-    monkeypatch.setattr(run_cells, "EXERCISE_SECONDS", 3)
-    fill(
-        student,
-        RIGHT[0],
-        ("Exercise 1.1", "    return 2 * x\nimport time\nwhile True: time.sleep(0.1)"),
-        RIGHT[2],
-    )
-    done = lessons_command("check", "01")
-    assert "exercise 1.1: stopped after 3 s" in done.output
-    assert done.exit_code == 1
-
-
-@pytest.mark.slow
-def test_a_terminal_shows_which_exercise_is_running(student, lessons_command, monkeypatch):
-    fill(
-        student,
-        RIGHT[0],
-        ("Exercise 1.1", "    import time; time.sleep(1); return 2 * x"),
-        RIGHT[2],
-    )
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    assert "exercise 1.1" in lessons_command("check", "01").stderr
-    monkeypatch.delenv("FORCE_COLOR")
-    assert lessons_command("check", "01").stderr == ""
 
 
 def test_checking_changes_nothing_and_runs_no_other_cell(student, lessons_command):
@@ -188,20 +132,6 @@ def test_courses_may_share_an_environment(
         assert (other / "lessons" / f"{NAME}.zip").is_file()
 
 
-@pytest.mark.slow
-def test_the_checked_folder_is_named_unless_it_is_the_current_one(
-    student, other, lessons_command, monkeypatch, tmp_path
-):
-    assert "Checking" not in lessons_command("check", "01").output
-    for place in (student.parent, other / "lessons"):  # it may be named from anywhere
-        monkeypatch.chdir(place)
-        done = lessons_command("check", "01", "--in", student)
-        assert done.output.startswith(f"Checking {student}\n")
-        assert "0 of 3 exercises passed" in done.output
-    monkeypatch.chdir(tmp_path)  # no course at all
-    assert lessons_command("check", "01").output.startswith(f"Checking {student}\n")
-
-
 def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_path):
     mine = tmp_path / "mine" / NAME
     mine.mkdir(parents=True)
@@ -213,30 +143,6 @@ def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_p
     done = lessons_command("check", "01", "--in", mine)
     assert done.exit_code == 1
     assert rows(done.output)["1.1"] == ("not yet", "its check cell is missing; take a fresh copy")
-
-
-def test_in_a_folder_with_two_notebooks_a_lesson_needs_its_number(
-    student, lessons_command, monkeypatch
-):
-    folder = student.rename(student.parent / "my lessons")
-    shutil.copy(folder / f"{NAME}.ipynb", folder / "00_other.ipynb")
-    monkeypatch.chdir(folder)
-    done = lessons_command("check")
-    assert done.exit_code == 2
-    assert "Which lesson" in done.output
-
-
-@pytest.mark.slow
-def test_a_check_cell_deleted_in_the_course_itself_is_missed(course, student, lessons_command):
-    checks = course / "lessons" / "toolkit" / "checks"
-    checks.mkdir(parents=True)
-    (checks / "lesson_01.py").write_text('@exercise("1.1")\ndef check_1_1(double): ...\n')
-    path = student / f"{NAME}.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells = [cell for cell in notebook.cells if "check_1_1(double)" not in cell.source]
-    nbformat.write(notebook, path)
-    found = rows(lessons_command("check", "01").output)
-    assert found["1.1"] == ("not yet", "its check cell is missing; take a fresh copy")
 
 
 @pytest.mark.parametrize(

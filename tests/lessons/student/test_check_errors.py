@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.lessons.student.small_lesson import NAME, RIGHT, fill, rows, whole
+from tests.lessons.student.small_lesson import RIGHT, fill, rows, whole
 
 
 def test_a_broken_program_is_one_line(student, lessons_command):
@@ -41,15 +41,6 @@ def test_an_error_of_an_exercises_cell_is_named_with_its_line(
 
 
 @pytest.mark.slow
-def test_a_syntax_error_of_a_cell_without_a_check_is_named(student, lessons_command):
-    fill(student, ("Predict:", "guess = ("), *RIGHT[1:])
-    done = lessons_command("check", "01")
-    assert done.exit_code == 1
-    line = "SyntaxError in the cell `guess = ( …`, line 1: incomplete input, is a bracket or"
-    assert done.output.count(line) == 1
-
-
-@pytest.mark.slow
 def test_an_error_at_the_top_of_a_program_is_named_with_its_line(student, lessons_command):
     fill(student, *RIGHT)
     program = student / "train.py"
@@ -69,15 +60,6 @@ def test_a_syntax_error_of_a_program_is_named_with_its_line(student, lessons_com
     assert said == "SyntaxError in train.py, line 2: '(' was never closed def triple(x:"
 
 
-def test_a_program_that_is_missing_is_named(student, lessons_command):
-    (student / "train.py").unlink()
-    done = lessons_command("check", "01")
-    said = f"train.py is missing in {student.name}: copy it there from the course again"
-    assert said in done.output
-    assert whole(done.output, "1.2") == said
-    assert "ModuleNotFoundError" not in done.output
-
-
 @pytest.mark.slow
 def test_a_package_that_is_missing_is_no_missing_program(student, lessons_command):
     (student / "train.py").write_text("import no_such_package\n")
@@ -85,11 +67,3 @@ def test_a_package_that_is_missing_is_no_missing_program(student, lessons_comman
     said = "ModuleNotFoundError in train.py, line 1: No module named 'no_such_package'"
     assert said in done.output
     assert "is missing in" not in done.output
-
-
-def test_a_notebook_that_is_missing_is_named(student, lessons_command):
-    (student / f"{NAME}.ipynb").unlink()
-    done = lessons_command("check", "01")
-    assert done.exit_code == 1
-    said = f"{NAME}.ipynb is missing in {student.name}: copy it there from the course again."
-    assert done.output == f"Error: {said}\n"

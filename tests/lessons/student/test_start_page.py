@@ -52,13 +52,6 @@ def test_an_untouched_course_begins_with_the_first_lesson(lessons):
         assert re.fullmatch(r"\d exercises to fill in", state), number
 
 
-def test_every_lesson_says_how_long_it_takes():
-    takes = {number: row[2] for number, row in rows(start_page(ROOT / "lessons")).items()}
-    assert list(takes) == list(lesson_folders(ROOT / "lessons"))
-    assert all(re.search(r"(minutes|hours)", time) for time in takes.values()), takes
-    assert takes["11"].startswith("80 + 45 ")
-
-
 def test_before_the_first_job_a_site_is_chosen_where_there_is_a_batch_system(
     lessons, tmp_path, monkeypatch
 ):
@@ -82,15 +75,6 @@ def test_what_is_done_is_ticked_and_the_next_lesson_named(lessons):
     assert next_of(page)[1] == "01"
     (lessons / "00_cluster.zip").touch()
     assert rows(start_page(lessons))["00"][3].endswith("packed")
-
-
-def test_when_all_is_done_the_page_says_what_to_pack(lessons):
-    for folder in lesson_folders(lessons).values():
-        fill(folder)
-        (folder / "1.out").touch()
-    (lessons / "01_learning.zip").touch()
-    commands = re.findall(r"^    (.*)$", start_page(lessons), re.M)
-    assert commands == ["lessons submit 00", "lessons submit 02"]
 
 
 def test_a_damaged_notebook_hides_no_other_lesson(lessons):

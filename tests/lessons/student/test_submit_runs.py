@@ -1,7 +1,6 @@
 """Tests of what `lessons submit` says about runs that failed, are old, or still continue."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -60,16 +59,6 @@ def test_an_output_that_is_older_than_its_program_is_named(folder, lessons_comma
         assert (words in lessons_command("submit", "02", "--in", folder).output) is named
 
 
-@pytest.mark.slow
-def test_an_old_output_with_a_newer_one_of_the_same_settings_is_fine(folder, lessons_command):
-    for number, seconds in ((7, 1000), (8, 3000)):
-        output = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
-        (folder / f"02_keras_{number}.out").write_text(output.stdout)
-        at(folder / f"02_keras_{number}.out", seconds)
-    at(folder / "train.py", 2000)
-    assert "is older than" not in lessons_command("submit", "02", "--in", folder).output
-
-
 def run_in(folder, program="train.py"):
     """Run a job of the folder's program, with a record."""
     command = [sys.executable, program]
@@ -100,14 +89,6 @@ def missed(done):
     return done.output.partition("Look at these before you submit:")[2]
 
 
-def test_a_file_without_a_program_is_no_failed_run(folder, lessons_command, run_output):
-    (folder / "02_keras_7.out").write_text(run_output)
-    (folder / "err.txt").write_text("ls: cannot access 'x': No such file or directory\n")
-    done = lessons_command("submit", "02", "--in", folder)
-    assert "02_serial/err.txt" in packed()
-    assert "did not end well" not in done.output
-
-
 def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_command, run_output):
     (folder / "02_keras_7.out").write_text(run_output)
     other = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True).stdout
@@ -118,25 +99,6 @@ def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_comma
     )[0]
     assert extra == "  - 02_keras_6.out: its run did not end well (incomplete)\n"
     assert output.count("did not end well") == 1
-
-
-def test_what_is_not_counted_is_no_part_of_all(folder, lessons_command, run_output, monkeypatch):
-    monkeypatch.setattr("lessons.student.submit_command.what_is_missing", lambda *_: [])
-    (folder / "02_keras_7.out").write_text(run_output)
-    output = lessons_command("submit", "02", "--in", folder).output
-    assert packing(output).endswith("The grader will find all that the lesson asks for.")
-    (folder / "02_torch_9.out").write_text(FAILED)
-    output = lessons_command("submit", "02", "--in", folder).output
-    assert packing(output).endswith("The grader will find all that gives points.")
-
-
-def test_a_job_that_shows_how_failures_look_is_no_attempt(folder, lessons_command, run_output):
-    (folder / "02_keras_7.out").write_text(run_output)
-    hang = Path(__file__).parents[3] / "solutions" / "10_native" / "hang.py"
-    [said] = re.findall(r'print\("(This job .*?)"', hang.read_text())
-    (folder / "02_hang_8.out").write_text(f"site: laptop\n{said}\n")
-    (folder / "02_hang_8.err").write_text(FAILED)
-    assert "02_hang_8.out: " not in lessons_command("submit", "02", "--in", folder).output
 
 
 def test_a_job_that_is_still_running_is_called_so(
@@ -168,15 +130,6 @@ def test_a_job_that_is_still_running_is_called_so(
     subprocess.run([*wait_for_end, output.stem.rpartition("_")[2], "--site", "laptop"], **options)
     done = lessons_command("submit", "02", "--in", folder)
     assert f"{output.name}: its run did not end well" in done.output
-
-
-@pytest.mark.slow
-def test_two_broken_runs_of_one_file_are_said_once(folder, lessons_command):
-    command = [sys.executable, "-c", PROGRAM]
-    runs = [subprocess.run(command, capture_output=True, text=True).stdout for _ in range(2)]
-    (folder / "02_keras_6.out").write_text("".join(map(cut_before_end, runs)))
-    done = lessons_command("submit", "02", "--in", folder)
-    assert done.output.count("02_keras_6.out: its run did not end well") == 1
 
 
 def test_gaps_of_job_files_predictions_and_answers(tmp_path, monkeypatch, lessons_command):
@@ -244,15 +197,6 @@ def test_a_notebook_that_is_cut_is_named(folder, lessons_command, cut):
         assert "{" not in output  # nothing of its JSON
 
 
-def test_several_job_files_for_one_source_are_not_guessed_at(folder, lessons_command):
-    (folder / "02_keras_7.out").write_text("hello\n")
-    (folder / "job_again.sbatch").write_text((folder / "job.sbatch").read_text())
-    (folder / "job_torch.sbatch").unlink()
-    output = lessons_command("submit", "02", "--in", folder).output
-    assert "no completed run of `keras` (source keras)\n" in output
-    assert "no completed run of `torch` (source torch)\n" in output
-
-
 FAILED = "Traceback (most recent call last):\nModuleNotFoundError: No module named 'torch'\n"
 
 
@@ -269,18 +213,6 @@ def test_a_job_that_failed_before_its_run_is_named(folder, lessons_command, run_
         "  - 02_torch_8.out: it contains no run (failed); 02_torch_8.err may say why",
         "  - 02_torch_9.out: it contains no run (failed)",
     ]
-
-
-def test_only_the_package_that_is_replaced_goes_without_a_word(
-    folder, lessons_command, monkeypatch
-):
-    monkeypatch.chdir(folder)
-    lessons_command("submit", "02", "--in", ".")
-    again = lessons_command("submit", "02", "--in", ".").output
-    assert "02_serial.zip: " in again
-    assert "left out" not in again
-    other = lessons_command("submit", "02", "--in", ".", "--out", "other.zip").output
-    assert "left out:  02_serial.zip\n" in other
 
 
 def test_a_job_on_a_busy_machine_is_to_run_again_before_the_submission(tmp_path):
