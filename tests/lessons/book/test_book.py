@@ -58,6 +58,7 @@ def words(page):
     return text.replace("&quot;", '"').replace("&#39;", "'").replace("&amp;", "&")
 
 
+@pytest.mark.slow
 def test_a_lesson_with_its_outputs_its_gaps_and_its_files(small, book, tmp_path):
     done = book()
     assert done.exit_code == 0, done.output

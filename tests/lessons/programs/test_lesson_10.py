@@ -40,13 +40,8 @@ def by_torchrun(tmp_path_factory):
         "train.py": SMALL,
         "train_lightning.py": SMALL,
         "buckets.py": ("--rounds", "1", "--batch-size", "2"),
-        "unequal_batches.py": (),
     }
-    places = {"unequal_batches.py": STEPS.parent}
-    starts = [
-        (tmp_path_factory.mktemp("by"), places.get(name, LESSON) / name, words[name])
-        for name in words
-    ]
+    starts = [(tmp_path_factory.mktemp("by"), LESSON / name, words[name]) for name in words]
     port = meet()["MASTER_PORT"]
     found = run_together(2, starts, launcher="torchrun", PET_MASTER_PORT=port)
     folders = [folder for folder, *_ in starts]

@@ -160,9 +160,8 @@ class StandInGpus:
         self.server = config
 
 
-@pytest.mark.parametrize(
-    ("rank", "gpu", "devices"), [(0, None, 0), (1, 0, 1), (4, 3, 1), (5, None, 0)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("rank", "gpu", "devices"), [(0, None, 0), (4, 3, 1)])
 def test_each_task_is_shown_its_gpu_alone(rank, gpu, devices, job, monkeypatch):
     job({"SLURM_STEP_NUM_TASKS": "6", "SLURM_PROCID": str(rank), "SLURM_JOB_ID": "7"})
     node = StandInGpus(monkeypatch, 4)

@@ -1,11 +1,10 @@
 """Run lesson 12's train.py in float64; rank 0 saves the parameters of all ranks.
 
-mpirun -np N python scaling_steps.py KINDS ARGUMENTS…
+mpirun -np N python scaling_steps.py KIND ARGUMENTS…
 
-KINDS are kinds of scaling, such as strong,weak. One training of each ends in KIND.npz.
+KIND is a kind of scaling, such as strong. The training ends in KIND.npz.
 """
 
-import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "solutions" / "12_scaling"))
 import ranks
 import train
 
-kinds, *words = sys.argv[1:]
+kind, *words = sys.argv[1:]
 torch.set_default_dtype(torch.float64)
 load, told = train.data.load, train.Record.trained
 
@@ -43,8 +42,5 @@ def trained(record, params, gather=None):
 
 
 train.data.load, train.Record.trained = in_float64, trained
-port = int(os.environ["MASTER_PORT"])
-for number, kind in enumerate(kinds.split(",")):
-    os.environ["MASTER_PORT"] = str(port + number)  # the last one may not be free yet
-    sys.argv = ["train.py", "--scaling", kind, *words]
-    train.main()
+sys.argv = ["train.py", "--scaling", kind, *words]
+train.main()
