@@ -1,4 +1,4 @@
-"""Summarise a run in plain types, for `autograder read --json` (docs/formats-read.md)."""
+"""Summarise a run in plain types, for `autograder read --json` (docs/grading.md)."""
 
 from statistics import median
 from typing import Any

@@ -102,7 +102,7 @@ def load_formats(path: Path) -> list[Reader]:
     """Return readers for the formats that a file defines."""
     section, _ = read_model(path, Formats)
     if section.formats is None:
-        raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/formats-read.md")
+        raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/rubrics.md")
     return [own.reader() for own in section.formats]
 
 

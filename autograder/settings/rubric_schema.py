@@ -276,7 +276,7 @@ class RunChoice(Strict):
 
 
 class OwnFormat(Strict):
-    """A format that a course defines for its own programs (docs/formats-read.md)."""
+    """A format that a course defines for its own programs (docs/rubrics.md)."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     templates: list[str] = []  # lines as the program prints them, with {fields}

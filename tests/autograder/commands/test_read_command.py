@@ -206,7 +206,7 @@ def test_an_own_format_is_read_by_its_templates(tmp_path):
     missing = command("--formats", tmp_path / "none.yaml", tmp_path / "job.out")
     assert missing.exit_code == 2
     assert "none.yaml:1: " in missing.output
-    assert "docs/formats-read.md" in missing.output
+    assert "docs/rubrics.md" in missing.output
     too_long = command(tmp_path / ("x" * 300))
     assert too_long.exit_code == 2
     assert "File name too long" in too_long.stderr
