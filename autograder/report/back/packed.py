@@ -6,6 +6,7 @@ worksheet. Canvas, "Upload submissions": files with the same names as in Canvas'
 submissions. Canvas finds the student and the file by the first two numbers between underscores.
 """
 
+import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,6 @@ from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import filling, moodle
 from autograder.report.back.records import GradedClass, read_record
-from autograder.report.back.zipped import zipped
 from autograder.report.rendering import render
 from autograder.report.signs import full_name
 from autograder.report.student import said_once
@@ -25,8 +25,10 @@ from autograder.report.student.page import student_page
 from autograder.settings.roster import Person
 from autograder.verdict import Grade
 from autograder.wording import counted, enumerated
+from autograder.writing import encoded
 
 NAMED = 5  # students in a sentence
+DAY_ONE = (2020, 1, 1, 0, 0, 0)  # of all members of a zip, because the real time would differ
 Pack = tuple[str, bytes, str]  # name and bytes of a file, and a sentence about it
 
 
@@ -89,6 +91,18 @@ def of_lesson(file: Path, graded: GradedClass, people: Mapping[str, Person]) -> 
             grades[row.student] = own[0]
     absent = {row.student for row in rows if row.status == GradeStatus.MISSING}
     return Back(lesson, grades, people, sorted(absent - grades.keys()), graded.heading)
+
+
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
+    """Return a zip that has the same bytes for the same contents."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, DAY_ONE)
+            entry.external_attr = 0o100644 << 16
+            data = data if isinstance(data, bytes) else encoded(data)
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
 
 
 # --- Moodle -----------------------------------------------------------------------------------

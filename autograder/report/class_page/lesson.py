@@ -3,7 +3,7 @@
 It counts the students who passed each check.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import mean, median
@@ -26,7 +26,10 @@ class CheckOfClass:
     points: float
     passed: int
     judged: int
-    share: float  # of those who passed
+
+    @property
+    def share(self) -> float:
+        return self.passed / max(self.judged, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,60 +40,49 @@ class LessonOfClass:
     path: str  # of its page, relative to the class page
     rows: Sequence[Grade]
     checks: Sequence[CheckOfClass]  # in the rubric's order
-    share: float  # the mean share of students who passed a check
-    summary: str
+    summary: str  # the mean and the median of the graded submissions
+
+    @property
+    def share(self) -> float:
+        """Return the mean share of students who passed a check."""
+        return mean(check.share for check in self.checks)
 
 
 def of_class(rows: Sequence[Grade], titles: Titles) -> list[LessonOfClass]:
     """Return each lesson in which somebody was graded, with its students and checks."""
     by_lesson = grouped((row.lesson, row) for row in rows)
     return [
-        of_lesson(lesson, those, titles.get(lesson, {}))
-        for lesson, those in sorted(by_lesson.items())
-        if any(row.checks for row in those)
+        LessonOfClass(
+            f"{lesson} {own[0].title}",
+            f"{LESSONS}/{file_name(lesson)}.html",
+            own,
+            checks_of(own, titles.get(lesson, {})),
+            summary(own),
+        )
+        for lesson, own in sorted(by_lesson.items())
+        if any(row.checks for row in own)
     ]
 
 
-def of_lesson(lesson: str, rows: Sequence[Grade], titles: Mapping[str, str]) -> LessonOfClass:
-    worth = {check.id: check.points for row in rows for check in row.checks}
-    order = [name for name in titles if name in worth]
-    order += [name for name in worth if name not in titles]
+def checks_of(rows: Iterable[Grade], titles: Mapping[str, str]) -> list[CheckOfClass]:
+    by_id = grouped((check.id, check) for row in rows for check in row.checks)
+    order = [*titles, *by_id]
     checks = []
-    for name in order:
-        statuses = (check.status for row in rows for check in row.checks if check.id == name)
-        states = [status for status in statuses if status != WAITS]
+    for name in sorted(by_id, key=order.index):
+        states = [check.status for check in by_id[name] if check.status != WAITS]
         passed = sum(status in (PASSED, BORDERLINE) for status in states)
-        checks.append(
-            CheckOfClass(
-                id=name,
-                title=titles.get(name, name),
-                points=worth[name],
-                passed=passed,
-                judged=len(states),
-                share=passed / max(len(states), 1),
-            )
-        )
+        worth = by_id[name][-1].points
+        checks.append(CheckOfClass(name, titles.get(name, name), worth, passed, len(states)))
+    return checks
+
+
+def summary(rows: Sequence[Grade]) -> str:
     scores = [row.score for row in rows if row.score is not None]
-    most = max(row.max_score for row in rows)
-    return LessonOfClass(
-        title=f"{lesson} {rows[0].title}",
-        path=f"{LESSONS}/{file_name(lesson)}.html",
-        rows=rows,
-        checks=checks,
-        share=mean(check.share for check in checks),
-        summary=summary(scores, most),
-    )
-
-
-def summary(scores: Sequence[float], most: float) -> str:
-    """Return the mean and the median of the graded submissions."""
     if not scores:
         return ""
     average, middle = round(mean(scores), 2), round(median(scores), 2)
+    most = max(row.max_score for row in rows)
     return f"mean {points(average)}, median {points(middle)} of {points(most)}"
-
-
-# --- the page ---------------------------------------------------------------------------------
 
 
 def page(lesson: LessonOfClass, people: Mapping[str, Person], heading: str) -> str:

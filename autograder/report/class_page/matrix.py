@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from autograder.codes import GradeStatus
 from autograder.grouping import grouped
 from autograder.report.signs import full_name, points
+from autograder.report.student.missing import due_time, points_lost
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
@@ -72,8 +72,8 @@ def table(
     """Return one line per student, sorted by the most severe reason for review, then by name."""
     heads = columns(rows, policy)
     by_student = grouped((row.student, row) for row in rows)
-    lines = [line(theirs, people, policy, heads) for theirs in by_student.values()]
-    return heads, sorted(lines, key=lambda one: (not one.reasons, one.rank, one.student))
+    lines = [line(own, people, policy, heads) for own in by_student.values()]
+    return heads, sorted(lines, key=lambda line: (not line.reasons, line.rank, line.student))
 
 
 def line(
@@ -96,10 +96,7 @@ def line(
         score=sum(row.score or 0.0 for row in graded),
         most=sum(row.max_score for row in graded) + sum(missing.most for missing in cells),
         tier=min((row.tier for row in rows if row.level), key=TIERS.index, default=""),
-        reasons=[
-            f"{', '.join(dict.fromkeys(lessons))}: {reason}"
-            for reason, lessons in by_reason.items()
-        ],
+        reasons=[f"{', '.join(dict.fromkeys(own))}: {why}" for why, own in by_reason.items()],
         rank=looks[0][0].code.rank if looks else 0,
     )
 
@@ -121,10 +118,9 @@ def cell(rows: Sequence[Grade], head: Column, policy: Policy) -> Cell:
     if row.status == GradeStatus.MISSING:
         if head.never_due and not look:
             return Cell("·", "later", -2.5)
-        days, _ = policy.extensions.get(row.key, (0.0, ""))
-        own_due = datetime.fromisoformat(head.due) + timedelta(days) if head.due and days else None
-        later = own_due.isoformat() if own_due else ""
-        return Cell("—", "missing", -2.0, look, later, row.max_score)
+        due = due_time(*row.key, policy) if row.key in policy.extensions else None
+        later = due.isoformat() if due else ""
+        return Cell("—", "missing", -2.0, look, later, points_lost(row, policy))
     if row.status == GradeStatus.EXCUSED:
         return Cell("EX", "excused", -1.0, look)
     return Cell("error" if row.status == GRADER_ERROR else row.status, "error", -1.0, look)

@@ -29,19 +29,6 @@ def class_pages(rows: Sequence[Grade], about: About) -> dict[str, str]:
     """Return the class page and a page for each lesson, keyed by file name."""
     columns, lines = matrix.table(rows, about.people, about.policy)
     lessons = lesson.of_class(rows, about.titles)
-    return {
-        "index.html": class_page(rows, about, columns, lines, lessons),
-        **{one.path: lesson.page(one, about.people, about.heading) for one in lessons},
-    }
-
-
-def class_page(
-    rows: Sequence[Grade],
-    about: About,
-    columns: Sequence[matrix.Column],
-    lines: Sequence[matrix.Line],
-    lessons: Sequence[lesson.LessonOfClass],
-) -> str:
     never = {column.lesson for column in columns if column.never_due}
     absent = [row for row in rows if row.status == GradeStatus.MISSING and row.lesson in never]
     unasked = sum(not row.look for row in absent)
@@ -49,7 +36,7 @@ def class_page(
     states = Counter(row.level or row.status for row in rows)
     states[GradeStatus.MISSING] -= unasked
     names = (*TIERS, *sorted({*states} - {*TIERS}))
-    return render(
+    index = render(
         "class.html.j2",
         heading=about.heading,
         graded=sum(row.score is not None for row in rows),
@@ -60,6 +47,8 @@ def class_page(
         reruns=reruns(rows),
         lessons=lessons,
     )
+    pages = {own.path: lesson.page(own, about.people, about.heading) for own in lessons}
+    return {"index.html": index, **pages}
 
 
 def reruns(rows: Sequence[Grade]) -> tuple[int, int, int] | None:
@@ -67,9 +56,7 @@ def reruns(rows: Sequence[Grade]) -> tuple[int, int, int] | None:
 
     Return None for a class without reruns.
     """
-    graded = [row for row in rows if row.level]
-    same = sum(row.level == EvidenceLevel.REPRODUCED for row in graded)
-    unlike = sum(
-        any(why.code == FindingCode.RERUN_FEWER_POINTS for why in row.look) for row in graded
-    )
-    return (same, unlike, len(graded) - same - unlike) if same or unlike else None
+    looks = [{reason.code for reason in row.look} for row in rows if row.level]
+    same = sum(row.level == EvidenceLevel.REPRODUCED for row in rows)
+    unlike = sum(FindingCode.RERUN_FEWER_POINTS in codes for codes in looks)
+    return (same, unlike, len(looks) - same - unlike) if same or unlike else None

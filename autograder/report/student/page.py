@@ -10,8 +10,8 @@ from autograder.report import pictures
 from autograder.report.rendering import render
 from autograder.report.signs import SIGNS
 from autograder.report.student import said_once
+from autograder.report.student.missing import Absent
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
-from autograder.report.student.not_handed_in import Absent
 from autograder.submissions.quoted import AROUND
 from autograder.verdict import Check, Grade, Part, Point, QuotedLine
 

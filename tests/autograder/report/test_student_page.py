@@ -13,8 +13,8 @@ from autograder.report import gradescope
 from autograder.report.back.packed import summary
 from autograder.report.moodle import comment
 from autograder.report.signs import notice
+from autograder.report.student.missing import Absent, not_handed_in
 from autograder.report.student.next_steps import next_steps
-from autograder.report.student.not_handed_in import Absent, not_handed_in
 from autograder.report.student.page import student_page
 from autograder.safe_text import printable, readable_name
 from autograder.settings.class_file import LatePolicy
