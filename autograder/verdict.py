@@ -119,14 +119,12 @@ class Rounds:
 class RunTraits:
     """Traits that distinguish a run from all others, most of them hashes. Empty means unknown."""
 
-    seconds: str = ""  # hash of its epochs' seconds
+    marks: tuple[str, ...] = ()  # each of them is equal only in copies
+    job: str = ""  # its job number, after the name of its site
     losses: str = ""  # hash of its epochs' losses
     settings: str = ""  # hash of the facts that must be equal for losses to be equal
     parameters: str = ""  # hash of the parameters after training
     result: float | None = None  # test accuracy with these parameters
-    job: str = ""  # its job number, after the name of its site
-    pauses: str = ""  # hash of the times between its lines
-    drawn: str = ""  # hash of its parameters, if its seeds were drawn at random
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +145,6 @@ class RunSummary:
     epoch_s: Point | None
     throughput: Point | None
     test_accuracy: float | None
-    fingerprint: str  # the same for two copies of one run
-    launch: str = ""  # the same for two copies of one record, even if one was changed
     toolkit: str = ""  # hash of the course's toolkit that it used
     traits: RunTraits = RunTraits()
     where: Where | None = None  # its first line

@@ -7,44 +7,32 @@ linearly with the number of runs.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any
+from typing import NamedTuple
 
 from autograder.codes import FindingCode
-from autograder.evidence.copies import OWN_QUEUES, results_differ
+from autograder.evidence.copies import OWN_QUEUES
 from autograder.notes import Note, make_note
 from autograder.verdict import RunSummary, RunTraits
 from autograder.wording import counted
 
 MOST_NAMED = 5
+SAME_RESULT = 0.002  # difference in one network's accuracy between two kinds of processors
 
 
-@dataclass(frozen=True, slots=True)
-class Print:
-    """The properties that identify a run, and the place where the run begins."""
+class Print(NamedTuple):
+    """The properties that identify a student's run."""
 
-    fingerprint: str
-    launch: str
-    place: str  # file and line where the run begins
     student: str
+    place: str  # file and line where the run begins
     traits: RunTraits
 
 
 def prints_of(student: str, runs: Sequence[RunSummary]) -> tuple[Print, ...]:
-    return tuple(
-        Print(
-            run.fingerprint,
-            run.launch,
-            str(run.where) if run.where else "?",
-            student,
-            run.traits,
-        )
-        for run in runs
-        if run.epoch_seconds or run.launch
-    )
+    marked = (run for run in runs if run.traits.marks)
+    return tuple(Print(student, str(run.where or "?"), run.traits) for run in marked)
 
 
 Lesson = tuple[str, str]  # student and lesson
@@ -67,15 +55,15 @@ def alike(
     by_name = sorted(prints, key=itemgetter(0))
     groups = {lesson: {lesson[0], *partners.get(lesson, ())} for lesson, _ in prints}
 
-    def job_marks(print_: Print) -> list[str]:
+    def job_marks(print_: Print) -> Sequence[str]:
         job = print_.traits.job
         site, _, number = job.rpartition(" ")
         return [job] if number and (site not in OWN_QUEUES or number in accounted) else []
 
     reasons = chain(
-        shared(by_name, groups, FindingCode.SHARED_RUN, run_marks, ", with other numbers"),
+        shared(by_name, groups, FindingCode.SHARED_RUN, lambda print_: print_.traits.marks),
         shared(by_name, groups, FindingCode.SHARED_JOB, job_marks),
-        *(unlike(by_name, groups, fact, contradicted) for fact in AGREEMENTS),
+        *(unlike(by_name, groups, code, contradicted) for code in AGREEMENTS),
     )
     found: dict[Lesson, Note] = {}
     for lesson, reason in reasons:
@@ -86,23 +74,15 @@ def alike(
 # --- marks of a single student -----------------------------------------------------------------
 
 
-def run_marks(print_: Print) -> list[str]:
-    traits = print_.traits
-    marks = (print_.fingerprint, print_.launch, traits.seconds, traits.pauses, traits.drawn)
-    return [mark for mark in marks if mark]
-
-
 def shared(
     prints: Prints,
     groups: Groups,
     code: FindingCode,
-    marks_of: Callable[[Print], list[str]],
-    changed: str = "",
+    marks_of: Callable[[Print], Sequence[str]],
 ) -> Reasons:
     """Yield the students whose runs have the same marks as those of other students.
 
-    `changed` is added if only some numbers of the runs are equal. Checking only a few owners of
-    each mark keeps the work per student constant in a large class.
+    Checking only a few owners of each mark keeps the work per student constant in a large class.
     """
     most = MOST_NAMED + 1 + max(map(len, groups.values()), default=0)
     owners: Owners = defaultdict(dict)
@@ -123,7 +103,7 @@ def shared(
         names = sorted(others)
         [(one, other), *more] = others[names[0]].values()
         who = ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
-        how = "" if one.fingerprint == other.fingerprint else changed
+        how = "" if one.traits.marks == other.traits.marks else ", with other numbers"
         where = places(one, other, len(more), len(names) == 1)
         yield lesson, make_note(code, name=f"{who}{how}{where}")
 
@@ -142,63 +122,44 @@ def places(mine: Print, other: Print, more: int = 0, is_named: bool = False) -> 
 # --- facts that must be equal ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """A fact that must be equal in all runs that share a mark."""
-
-    code: FindingCode
-    mark_of: Callable[[RunTraits], str]  # empty: the fact is unknown
-    value: Callable[[RunTraits], Any]
-    differ: Callable[[RunTraits, RunTraits], bool]
-
-
-AGREEMENTS = (
-    Agreement(
-        FindingCode.SHARED_PARAMETERS,
-        mark_of=lambda traits: traits.parameters,
-        value=lambda traits: traits.result,
-        differ=results_differ,
-    ),
-    Agreement(
-        FindingCode.SHARED_LOSSES,
-        mark_of=lambda traits: traits.losses,
-        value=lambda traits: traits.settings,
-        differ=lambda one, other: one.settings != other.settings,
-    ),
-)
+# The trait that runs share, and the trait that must then be equal.
+AGREEMENTS = {
+    FindingCode.SHARED_PARAMETERS: ("parameters", "result"),
+    FindingCode.SHARED_LOSSES: ("losses", "settings"),
+}
 
 
 def unlike(
-    prints: Prints, groups: Groups, fact: Agreement, contradicted: Collection[Lesson]
+    prints: Prints, groups: Groups, code: FindingCode, contradicted: Collection[Lesson]
 ) -> Reasons:
-    """Yield the students with a run that differs in this fact from another student's run.
+    """Yield the students whose run shares only the first of two traits with another student's run.
 
-    Differences between a student's own runs are reported with the student's evidence. An edited
-    record must not cast doubt on the honest ones, so records that contradict themselves count only
-    if there are no others.
+    An edited record must not cast doubt on the honest ones. So records that contradict themselves
+    count only if there are no others, and a run that agrees with most others is not reported.
     """
+    shared_trait, equal_trait = AGREEMENTS[code]
     sound: Owners = defaultdict(dict)
     edited: Owners = defaultdict(dict)
     marked = [
         (lesson, print_, mark)
         for lesson, mine in prints
         for print_ in mine
-        if (mark := fact.mark_of(print_.traits))
+        if (mark := getattr(print_.traits, shared_trait))
     ]
     for lesson, print_, mark in marked:
         owners = edited if lesson in contradicted else sound
         owners[mark].setdefault(min(groups[lesson]), print_)  # a group counts as one
-    judges = {mark: judges_of(same, fact) for mark, same in (edited | sound).items()}
+    judges = {mark: judges_of(same, equal_trait) for mark, same in (edited | sound).items()}
     for lesson, print_, mark in marked:
         typical, others = judges[mark]
         for other in others:
-            unequal = fact.differ((typical or other).traits, print_.traits)
+            unequal = differ(typical or other, print_, equal_trait)
             if unequal and other.student not in groups[lesson]:
-                yield lesson, make_note(fact.code, name=places(print_, other))
+                yield lesson, make_note(code, name=places(print_, other))
                 break
 
 
-def judges_of(prints: Mapping[str, Print], fact: Agreement) -> tuple[Print | None, list[Print]]:
+def judges_of(prints: Mapping[str, Print], trait: str) -> tuple[Print | None, list[Print]]:
     """Return a run that agrees with more than half of the runs, and two such runs.
 
     If there is no such run, return None and the two runs with the lowest and the two with the
@@ -206,9 +167,16 @@ def judges_of(prints: Mapping[str, Print], fact: Agreement) -> tuple[Print | Non
     differs from any other run also differs from the lowest or the highest value. With so few runs,
     the cost per student is constant in a large class.
     """
-    ordered = sorted(prints.values(), key=lambda one: (fact.value(one.traits), one.student))
+    ordered = sorted(prints.values(), key=lambda one: (getattr(one.traits, trait), one.student))
     middle = ordered[(len(ordered) - 1) // 2]
-    agree = [one for one in ordered if not fact.differ(one.traits, middle.traits)]
+    agree = [one for one in ordered if not differ(one, middle, trait)]
     if 2 * len(agree) > len(ordered):
         return middle, agree[:2]
     return None, [*ordered[:2], *ordered[-2:]]
+
+
+def differ(one: Print, other: Print, trait: str) -> bool:
+    value, other_value = getattr(one.traits, trait), getattr(other.traits, trait)
+    if isinstance(value, str):
+        return bool(value != other_value)
+    return bool(abs(value - other_value) > SAME_RESULT)

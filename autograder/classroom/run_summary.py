@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autograder.codes import Outcome
-from autograder.evidence.copies import fingerprint, launch_of, traits_of
+from autograder.evidence.copies import traits_of
 from autograder.judging.hand_in import HandIn, by_time
 from autograder.judging.runs_that_count import names_of, program_of, runs_compared
 from autograder.measuring import measure, rounds
@@ -49,8 +49,6 @@ def summaries(
                 epoch_s=point(measure.epoch_time, run),
                 throughput=point(measure.throughput, run),
                 test_accuracy=run.test_accuracy.value if run.test_accuracy else None,
-                fingerprint=fingerprint(run),
-                launch=launch_of(run),
                 toolkit=(run.program and run.program.toolkit) or "",
                 traits=traits_of(run),
                 where=run.start,

@@ -29,27 +29,40 @@ COMPUTED_AGAIN = "update_computed_again"  # a measure
 LAUNCH = ("started", "job_id", "hosts", "source")  # facts that copies of a record share
 # Queues that everybody has on their own machine, with jobs 1, 2, 3.
 OWN_QUEUES = ("laptop", "none", "box")
-SAME_RESULT = 0.002  # difference in one network's accuracy between two kinds of processors
 
 
 def traits_of(run: Run) -> RunTraits:
-    if not run.launch:
-        return RunTraits()
-    hashes = sorted(rank.param_hash for rank in run.ranks if rank.param_hash)
     header = run.header
-    is_strong = header.scaling == "strong"
-    settings = [header.get(name) for name in UNLIKE if name != "world_size" or not is_strong]
+    if not run.launch:
+        return RunTraits((hash_of_all(run),) if run.epochs else ())
+    hashes = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
+    settings = [header.get(n) for n in UNLIKE if n != "world_size" or header.scaling != "strong"]
+    marks = (
+        hash_of_all(run),
+        digest([run.launch, *map(header.get, LAUNCH)]),  # even if numbers were changed
+        hash_of_seconds(run),
+        hash_of_pauses(run),
+        # Nobody can choose the seeds of a speed job.
+        digest(hashes) if hashes and run.measured(COMPUTED_AGAIN) else "",
+    )
     return RunTraits(
-        seconds=hash_of_seconds(run),
+        marks=tuple(filter(None, marks)),
+        job=site_and_job(run),
         losses=hash_of_losses(run),
         settings=digest([*settings, header.dataset.train_samples]),
         parameters=hash_of_parameters(run),
         result=run.test_accuracy.value if run.test_accuracy else None,
-        job=site_and_job(run),
-        pauses=hash_of_pauses(run),
-        # Nobody can choose the seeds of a speed job.
-        drawn=digest(hashes) if hashes and run.measured(COMPUTED_AGAIN) else "",
     )
+
+
+def hash_of_all(run: Run) -> str:
+    """Return a hash that is equal for two copies of a run, whatever the files are called."""
+    facts = [run.header.get(key) for key in (*LAUNCH, "seed")]
+    numbers = [
+        (e.number, e.seconds and e.seconds.value, e.train_loss and e.train_loss.value)
+        for e in run.epochs
+    ]
+    return digest([run.launch, facts, numbers, run.end])
 
 
 def hash_of_seconds(run: Run) -> str:
@@ -108,24 +121,6 @@ def site_and_job(run: Run) -> str:
     return f"{own[0] if own else header.site or ''} {header.job_id}"[:80]
 
 
-def launch_of(run: Run) -> str:
-    """Return a digest that is equal for copies of a record, even if numbers in it were changed.
-
-    The digest is empty for runs without a launch id.
-    """
-    return digest([run.launch, *map(run.header.get, LAUNCH)]) if run.launch else ""
-
-
-def fingerprint(run: Run) -> str:
-    """Return a digest that is equal for two copies of a run, whatever the files are called."""
-    facts = [run.header.get(key) for key in (*LAUNCH, "seed")]
-    numbers = [
-        (e.number, e.seconds and e.seconds.value, e.train_loss and e.train_loss.value)
-        for e in run.epochs
-    ]
-    return digest([run.launch, facts, numbers, run.end])
-
-
 def digest(facts: list) -> str:
     return blake2b(repr(facts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
@@ -147,8 +142,3 @@ def within(runs: Sequence[Run]) -> dict[int, Note]:
                 Code.SAME_SECONDS, "different seconds in each run", found, where
             )
     return findings
-
-
-def results_differ(one: RunTraits, other: RunTraits) -> bool:
-    """Return whether two accuracies are too different to come from the same parameters."""
-    return abs((one.result or 0.0) - (other.result or 0.0)) > SAME_RESULT
