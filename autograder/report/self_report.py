@@ -18,15 +18,14 @@ def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
 
     `chosen`: whether the student named the profile. `brief`: omit the reasons.
     """
-    several = len(grades) > 1
-    empty = [one for one in grades if several and one.grade.status == GradeStatus.MISSING]
+    empty = [own for own in grades if grades[1:] and own.grade.status == GradeStatus.MISSING]
     report = render(
         "self_report.txt.j2",
-        grades=[one for one in grades if one not in empty],
-        empty=[one.grade.lesson for one in empty],
+        grades=[own for own in grades if own not in empty],
+        empty=[own.grade.lesson for own in empty],
         chosen=chosen,
         brief=brief,
-        legend_needed=any(one.shown for one in grades),
+        legend_needed=any(own.shown for own in grades),
         check_line=check_line,
         reasons_in=reasons_in,
         for_student=for_student,
@@ -42,13 +41,9 @@ def has_reasons(self_grade: SelfGrade) -> bool:
     return full != short
 
 
-def decided_parts(reasons: Iterable[Part]) -> list[Part]:
+def decided_parts(parts: Iterable[Part]) -> list[Part]:
     """Return the reasons that do not depend on the instructor."""
-    return [
-        part
-        for part in reasons
-        if part.status != NOT_MEASURED or part.code not in LEFT_TO_INSTRUCTOR
-    ]
+    return [p for p in parts if p.status != NOT_MEASURED or p.code not in LEFT_TO_INSTRUCTOR]
 
 
 def by_hint(undecided: Iterable[Undecided]) -> dict[str, list[str]]:

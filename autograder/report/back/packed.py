@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import filling, moodle
-from autograder.report.back.records import GradedClass, read_record
+from autograder.report.back.records import GradedClass, read, record_file
 from autograder.report.rendering import render
 from autograder.report.signs import full_name
 from autograder.report.student import said_once
@@ -80,7 +80,7 @@ def of_lesson(file: Path, graded: GradedClass, people: Mapping[str, Person]) -> 
     lesson, grades = filling.lesson_meant(file, graded.rows), {}
     rows = [row for row in graded.rows if row.lesson == lesson]
     for row in rows:
-        record = read_record(graded.folder, row.page) if row.page else ()
+        record = read(record_file(graded.folder, row.page))[0] if row.page else ()
         own = [grade for grade in record if grade.lesson == lesson]
         own += [
             replace(grade, lesson=lesson, title=row.title, max_score=row.max_score)

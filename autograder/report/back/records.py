@@ -1,11 +1,12 @@
-"""Read back the student records that the grader wrote."""
+"""Read back the grades that the grader wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from pydantic_core import from_json
 
 from autograder.errors import SettingsError
@@ -13,26 +14,6 @@ from autograder.verdict import Grade
 
 RECORDS, TABLE = "records", "grades.json"
 KNOWN = ("student", "lesson", "title", "profile", "status", "score", "max_score", "page")
-GRADE_AGAIN = "grade again into this folder"
-
-
-@cache
-def _grades() -> TypeAdapter[tuple[Grade, ...]]:
-    return TypeAdapter(tuple[Grade, ...])
-
-
-def record_file(folder: Path, page: str) -> Path:
-    """Return the record of the student whose page has this name."""
-    return folder / RECORDS / Path(page).with_suffix(".json").name
-
-
-def read_record(folder: Path, page: str) -> tuple[Grade, ...]:
-    """Return all grades of the student whose page has this name."""
-    path = record_file(folder, page)
-    try:
-        return _grades().validate_python(from_json(path.read_bytes())["grades"])
-    except (OSError, ValueError, LookupError, TypeError, ValidationError):
-        raise SettingsError(f"{path} is missing or damaged: {GRADE_AGAIN}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +25,30 @@ class GradedClass:
     rows: Sequence[Grade]
 
 
-def read_class(folder: Path) -> GradedClass:
-    """Return the table and the heading of a class."""
-    path = folder / TABLE
+@cache
+def _grades() -> TypeAdapter[tuple[Grade, ...]]:
+    return TypeAdapter(tuple[Grade, ...])
+
+
+def read(path: Path, members: Collection[str] = ()) -> tuple[tuple[Grade, ...], dict[str, Any]]:
+    """Return the grades in a file, with these members or all, and everything else in the file."""
     try:
         data = from_json(path.read_bytes())
-        rows = _grades().validate_python([{k: row[k] for k in KNOWN} for row in data["grades"]])
-        return GradedClass(folder, str(data.get("title", "Grades")), rows)
-    except FileNotFoundError:
-        raise SettingsError(
-            f"{folder} holds no grades: give the folder of `autograder grade --out`"
-        ) from None
+        rows = [{key: row[key] for key in members or row} for row in data["grades"]]
+        return _grades().validate_python(rows), data
     except (OSError, ValueError, LookupError, TypeError):
-        raise SettingsError(f"{path} is damaged: {GRADE_AGAIN}") from None
+        raise SettingsError(f"{path} is missing or damaged: grade again into this folder") from None
+
+
+def record_file(folder: Path, page: str) -> Path:
+    """Return the record of the student whose page has this name."""
+    return folder / RECORDS / Path(page).with_suffix(".json").name
+
+
+def read_class(folder: Path) -> GradedClass:
+    """Return the table and the heading of a class."""
+    if not (folder / TABLE).exists():
+        advice = "give the folder of `autograder grade --out`"
+        raise SettingsError(f"{folder} holds no grades: {advice}")
+    rows, data = read(folder / TABLE, KNOWN)
+    return GradedClass(folder, str(data.get("title", "Grades")), rows)

@@ -6,10 +6,9 @@ from autograder.codes import CheckStatus, FindingCode, GradeStatus
 from autograder.finding_codes import STUDENT
 from autograder.grouping import grouped
 from autograder.notes import Note
-from autograder.report.signs import points
 from autograder.safe_text import shortened
 from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, WAITS, Check, Grade, Part
-from autograder.wording import sentence
+from autograder.wording import counted, sentence
 
 MOST = 3  # lines; the page has the rest
 MOST_NAMED = 2  # checks that one line names
@@ -18,10 +17,7 @@ AGAIN = "read the lesson again, and answer again"
 
 
 def next_steps(grades: Sequence[Grade]) -> list[tuple[str, str]]:
-    """Return what to do, each with the points and checks that depend on it, most points first.
-
-    A step for several checks appears once.
-    """
+    """Return what to do, each with the points and checks that depend on it, most points first."""
     reasons = grouped(
         (shortened(sentence(do), 300), ((lesson_number(grade), about), lost))
         for grade in grades
@@ -29,21 +25,18 @@ def next_steps(grades: Sequence[Grade]) -> list[tuple[str, str]]:
     )
     steps = sorted(reasons.items(), key=lambda step: -sum(lost for _, lost in step[1]))
     return [
-        (do, reason([*dict.fromkeys(about for about, _ in those)], sum(lost for _, lost in those)))
-        for do, those in steps[:MOST]
+        (do, reason([*dict.fromkeys(about for about, _ in why)], sum(lost for _, lost in why)))
+        for do, why in steps[:MOST]
     ]
 
 
 def reason(about: Sequence[tuple[str, str]], lost: float) -> str:
-    """Return the points and the first checks or answers, each after its lesson."""
+    """Return the points and the first checks or answers, each lesson named once."""
     more = f" and {len(about) - MOST_NAMED} more" if len(about) > MOST_NAMED else ""
-    named, before = [], ""
-    for lesson, what in about[:MOST_NAMED]:
-        named.append(what if lesson == before else ", ".join(filter(None, (lesson, what))))
-        before = lesson
-    worth = round(lost, 2)
-    number = "1 point: " if worth == 1 else f"{points(worth)} points: " if worth else ""
-    return f"{number}{'; '.join(named)}{more}"
+    by_lesson = grouped(about[:MOST_NAMED])
+    named = [", ".join(filter(None, (each, "; ".join(by_lesson[each])))) for each in by_lesson]
+    worth = counted(round(lost, 2), "point") + ": " if round(lost, 2) else ""
+    return f"{worth}{'; '.join(named)}{more}"
 
 
 def for_student(item: Note | Part) -> str:
@@ -52,10 +45,7 @@ def for_student(item: Note | Part) -> str:
 
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
-    """Yield the steps of a grade.
-
-    If the submission could not be graded, all points depend on one finding.
-    """
+    """Yield the steps of a grade. Without one, all points depend on the first finding."""
     if grade.by_hand:
         return  # the instructor has set the points of the whole lesson
     if grade.status == GradeStatus.GRADED:
@@ -68,18 +58,18 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
             if open_points and not check.hidden and not check.by_hand:
                 yield from ways(check)
     elif grade.status not in (GradeStatus.EXCUSED, GRADER_ERROR):
-        findings = (one for one in grade.findings if one.advice and not one.private)
-        for finding in filter(for_student, list(findings)[:1]):
-            yield for_student(finding), grade.title or finding.title, grade.max_score
+        notes = [note for note in grade.findings if note.advice and not note.private]
+        for note in filter(for_student, notes[:1]):
+            yield note.advice, grade.title or note.title, grade.max_score
 
 
 def of_another_lesson(grade: Grade) -> Iterator[tuple[str, str, float]]:
     """Yield advice about outputs of another lesson, which may explain the missing values."""
     unmeasured = [check for check in grade.checks if check.status == CheckStatus.NOT_MEASURED]
     lost = sum(check.points - check.score for check in unmeasured if not check.hidden)
-    for finding in grade.findings:
-        if finding.code == FindingCode.OTHER_LESSON and lost >= LEAST:
-            yield finding.advice, finding.title, lost
+    for note in grade.findings:
+        if note.code == FindingCode.OTHER_LESSON and lost >= LEAST:
+            yield note.advice, note.title, lost
 
 
 def lesson_number(grade: Grade) -> str:

@@ -1,6 +1,5 @@
 """Make a student's page: a single file without scripts or external parts."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from autograder.codes import GradeStatus, Outcome
@@ -13,9 +12,8 @@ from autograder.report.student import said_once
 from autograder.report.student.missing import Absent
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
 from autograder.submissions.quoted import AROUND
-from autograder.verdict import Check, Grade, Part, Point, QuotedLine
+from autograder.verdict import Check, Grade, Point, QuotedLine
 
-OPERATOR = re.compile(r"(?<!\S)([<>≤≥=]+) (?=\S)")
 MANY = 2  # lessons; with more, the details are folded away
 
 Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
@@ -36,22 +34,19 @@ def met(check: Check) -> list[tuple[str, str]]:
 
     For answers, return only their number.
     """
-    parts = {part.actual: part for part in reversed(check.parts)}  # of equal ones, the first
-    if check.actual != "; ".join(dict.fromkeys(part.actual for part in check.parts)):
+    parts = [same[0] for same in grouped((part.actual, part) for part in check.parts).values()]
+    if check.actual != "; ".join(part.actual for part in parts):
         return [(check.actual, "")]
-    return [(part.actual, required(part)) for part in reversed(parts.values())]
-
-
-def required(part: Part) -> str:
-    """Return the required value, with a non-breaking space after an operator such as `>`."""
-    text = part.expected.removeprefix(f"{part.name}: ").partition(" (run `")[0]
-    return OPERATOR.sub("\\1\N{NO-BREAK SPACE}", text)
+    return [
+        (part.actual, part.expected.removeprefix(f"{part.name}: ").partition(" (run `")[0])
+        for part in parts
+    ]
 
 
 def quoted_near(grade: Grade, places: Iterable[Where]) -> list[tuple[QuotedLine, bool]]:
     """Return the quoted lines at and near these places. True marks the lines at a place."""
-    lines = {(one.file, one.line): one for one in grade.quoted}
-    meant = lines.keys() & {(one.file, one.line) for one in places}
+    lines = {(quoted.file, quoted.line): quoted for quoted in grade.quoted}
+    meant = lines.keys() & {(place.file, place.line) for place in places}
     near = {(file, at) for file, line in meant for at in range(line - AROUND, line + AROUND + 1)}
     return [(lines[key], key in meant) for key in sorted(near & lines.keys())]
 
@@ -60,15 +55,13 @@ def check_marks(grade: Grade) -> str:
     return " ".join(SIGNS.get(c.status, "!") for c in grade.checks if c.points and not c.hidden)
 
 
-FUNCTIONS = {  # of the template
-    one.__name__: one for one in (curves, met, quoted_near, check_marks, lesson_number, for_student)
-}
-
-
 def counts(grade: Grade, uncounted: Collection[str]) -> bool:
     """Return whether a lesson counts, as on the class page: it has points or is missing."""
     missing = grade.status == GradeStatus.MISSING and grade.lesson not in uncounted
     return bool(lesson_number(grade)) and (missing or grade.score is not None)
+
+
+FUNCTIONS = (curves, met, quoted_near, check_marks, lesson_number, for_student)
 
 
 def student_page(
@@ -86,7 +79,7 @@ def student_page(
     """
     remarks = said_once.remarks(grades)
     counting = [grade.max_score for grade in grades if counts(grade, uncounted)]
-    counting += [one.points for one in absent if one.points > 0]
+    counting += [lesson.points for lesson in absent if lesson.points > 0]
     return render(
         "student.html.j2",
         heading=heading,
@@ -99,9 +92,8 @@ def student_page(
         advice=any(for_student(note) for note, *_ in remarks),
         absent=absent,
         remarks=remarks,
-        alike=said_once.adjusted_alike(grades),
         many=len(grades) > MANY,
         said_once=said_once,
         draw=pictures,
-        **FUNCTIONS,
+        **{function.__name__: function for function in FUNCTIONS},
     )

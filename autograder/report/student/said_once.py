@@ -9,82 +9,60 @@ from dataclasses import replace
 from autograder.codes import ReasonCode
 from autograder.grouping import grouped
 from autograder.notes import Note
-from autograder.records import Where
+from autograder.report.student.next_steps import lesson_number
 from autograder.verdict import PASSED, WAITS, Check, Grade, Part, RunSummary
 
-MOST_FOUND = 20  # most values shown for one finding
-MOST_PLACES = 20
-
-
+MOST = 20  # values or places of a joined finding
 # A note for the student, all lessons that have it, and the position of its grade on the page if
 # only one lesson has it.
-Remark = tuple[Note, tuple[str, ...], int | None]
+Remark = tuple[Note, Sequence[str], int | None]
 
 
 def remarks(grades: Iterable[Grade]) -> list[Remark]:
-    """Return the findings for the student, most severe first. Findings on several runs are joined.
+    """Return the findings for the student, most severe first.
 
     Two findings are joined if they differ only in what was found and where. Findings about two
     submissions without a lesson are not joined.
     """
-    by_what = grouped(
-        ((finding.title, finding.expected, finding.advice), (position, grade.lesson, finding))
+    equal = grouped(
+        (
+            (note.title, note.expected, note.advice, lesson_number(grade) == "" and position),
+            (note, grade.lesson, position),
+        )
         for position, grade in enumerate(grades)
-        for finding in grade.findings
-        if not finding.private
+        for note in grade.findings
+        if not note.private
     )
-    found: list[Remark] = []
-    for those in by_what.values():
-        lessons = tuple(dict.fromkeys(lesson for _, lesson, _ in those))
-        if len(lessons) > 1:
-            found.append((joined([finding for *_, finding in those]), lessons, None))
-            continue
-        by_position = grouped((position, finding) for position, _, finding in those)
-        found += [(joined(mine), lessons, at) for at, mine in by_position.items()]
-    return sorted(found, key=lambda remark: remark[0].code.rank)
+    joined_notes: list[Remark] = []
+    for found in equal.values():
+        notes, lessons, positions = zip(*found, strict=True)
+        lessons = tuple(dict.fromkeys(lessons))
+        joined_notes.append((joined(notes), lessons, None if lessons[1:] else positions[0]))
+    return sorted(joined_notes, key=lambda remark: remark[0].code.rank)
 
 
-def joined(findings: Sequence[Note]) -> Note:
-    if len(findings) == 1:
-        return findings[0]
-    texts = list(dict.fromkeys(f.actual for f in findings if f.actual))
-    return replace(
-        findings[0],
-        actual="; ".join(texts[:MOST_FOUND]) + (" …" if len(texts) > MOST_FOUND else ""),
-        where=places(where for finding in findings for where in finding.where),
+def joined(notes: Sequence[Note]) -> Note:
+    texts = list(dict.fromkeys(note.actual for note in notes if note.actual))
+    actual = "; ".join(texts[:MOST]) + (" …" if len(texts) > MOST else "")
+    places = dict.fromkeys(place for note in notes for place in note.where)
+    return replace(notes[0], actual=actual, where=tuple(places)[:MOST])
+
+
+def problems(runs: Iterable[RunSummary]) -> list[tuple[str, Note]]:
+    """Return each problem in the outputs, with the names of its runs."""
+    equal = grouped(
+        ((note.title, note.actual), (run.name, note)) for run in runs for note in run.problems
     )
-
-
-def adjusted_alike(grades: Sequence[Grade]) -> dict[str, list[str]]:
-    """Return each adjustment that several lessons share, with those lessons."""
-    by_line = grouped((line, grade.lesson) for grade in grades for line in adjustments(grade))
-    return {line: lessons for line, lessons in by_line.items() if len(lessons) > 1}
+    return [
+        (", ".join(dict.fromkeys(name for name, _ in found)), joined([note for _, note in found]))
+        for found in equal.values()
+    ]
 
 
 def adjustments(grade: Grade) -> list[str]:
     """Return the adjustments, except those of single checks, which are shown with the checks."""
     by_hand = {f"{c.id}: {c.by_hand}" for c in grade.checks if c.by_hand and not c.hidden}
     return [line for line in grade.adjustments if line not in by_hand]
-
-
-def places(all_: Iterable[Where]) -> tuple[Where, ...]:
-    return tuple(dict.fromkeys(all_))[:MOST_PLACES]
-
-
-def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Where, ...]]]:
-    """Return each problem in the outputs, with its runs, title, text and places."""
-    by_what = grouped(
-        ((one.title, one.actual), (run.name, one)) for run in runs for one in run.problems
-    )
-    return [
-        (
-            ", ".join(dict.fromkeys(name for name, _ in those)),
-            title,
-            text,
-            places(where for _, problem in those for where in problem.where),
-        )
-        for (title, text), those in by_what.items()
-    ]
 
 
 # --- why points are missing -------------------------------------------------------------------
@@ -94,10 +72,10 @@ def reasons(check: Check) -> list[Part]:
     """Return the reasons why points are missing, with identical reasons merged."""
     if len(check.parts) < 2 and check.status != WAITS:
         return [as_part(check)]
-    missed = (part for part in check.parts if part.status != PASSED)
+    equal = grouped((key_of(part), part) for part in check.parts if part.status != PASSED)
     merged = [
         replace(parts[0], expected="; ".join(dict.fromkeys(p.expected for p in parts)))
-        for parts in grouped((key_of(part), part) for part in missed).values()
+        for parts in equal.values()
     ]
     if check.advice and check.status != WAITS and not any(part.advice for part in check.parts):
         merged.append(replace(as_part(check), expected="", actual="", where=()))
@@ -111,19 +89,18 @@ def key_of(part: Part) -> tuple:
 def reasons_in(grade: Grade) -> dict[str, list[Part]]:
     """Return the reasons by check. Advice that an earlier check already gives is not repeated."""
     stated: set[tuple] = set()
-    reasons_of = {}
+    by_check = {}
     for check in grade.checks:
-        if check.hidden or check.status == PASSED:
-            continue
-        parts = reasons(check)
-        reasons_of[check.id] = [
-            replace(part, where=(), advice="as above")
-            if part.actual and part.advice and key_of(part) in stated
-            else part
-            for part in parts
-        ]
-        stated.update(map(key_of, parts))
-    return reasons_of
+        if not check.hidden and check.status != PASSED:
+            parts = reasons(check)
+            by_check[check.id] = [
+                replace(part, where=(), advice="as above")
+                if part.actual and part.advice and key_of(part) in stated
+                else part
+                for part in parts
+            ]
+            stated.update(map(key_of, parts))
+    return by_check
 
 
 def as_part(check: Check) -> Part:
