@@ -71,12 +71,14 @@ CASE_BY_CASE = (
     "tests/lessons/programs/test_every_lesson.py",
     "tests/lessons/programs/test_typed_commands.py",
 )
+# What takes longest begins first, so that at the end no worker waits for another one.
+LONGEST = (*ON_THE_BOX, "tests/lessons/rehearsal/", *CASE_BY_CASE, "tests/lessons/programs/")
 # One worker runs these, because importing TensorFlow takes as long as a hundred of them.
 IN_TENSORFLOW = ("tests/lessons/checks/", "tests/lessons/programs/test_lesson_16.py")
 
 
-def is_on_the_box(item):
-    return item.nodeid.startswith(ON_THE_BOX)
+def place_in_the_order(item):
+    return next((n for n, name in enumerate(LONGEST) if item.nodeid.startswith(name)), len(LONGEST))
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -89,8 +91,8 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Run the box first, because its tests take longest and one worker runs them all."""
-    items.sort(key=is_on_the_box, reverse=True)
+    """Run the box first, because one worker runs all of its tests, and then other long ones."""
+    items.sort(key=place_in_the_order)
     config.stash[COLLECTED] = [
         (item.path, frozenset(mark.name for mark in item.iter_markers())) for item in items
     ]
@@ -108,7 +110,7 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give each file to one worker, and all tests on the box to the same one.
+    """Give each file to one worker when it is at its last test; the box to the same one.
 
     pytest-xdist's own groups (`--dist loadgroup`) have no effect with pytest 9.2.
     """
@@ -121,6 +123,11 @@ def pytest_xdist_make_scheduler(config, log):
             if nodeid.startswith(IN_TENSORFLOW):
                 return "TensorFlow"
             return nodeid if nodeid.startswith(CASE_BY_CASE) else nodeid.partition("::")[0]
+
+        def _reschedule(self, node):
+            # By default a worker keeps two long cases that another one could begin.
+            if not self.workqueue or self._pending_of(self.assigned_work[node]) < 2:
+                super()._reschedule(node)
 
     return ByFileAndOneBox(config, log)
 
