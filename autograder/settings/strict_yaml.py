@@ -36,25 +36,6 @@ def line_of(lines: dict[tuple, int], place: tuple) -> int:
 
 # --- what does not fit the model ----------------------------------------------------------------
 
-KINDS = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "dict_type": "`name: value` lines",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "model_type": "`name: value` lines",
-    "literal_error": "{expected}",
-    "greater_than_equal": "at least {ge:g}",
-    "greater_than": "more than {gt:g}",
-}
-SHAPES = {
-    "^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$": "letters, digits, - and _, as in 02 or lab1",
-    "^[a-z][a-z0-9-]*$": "lower-case letters, digits and hyphens, starting with a letter",
-}
-
 
 def complaints(
     path: Path, error: ValidationError, model: type[BaseModel], lines: dict[tuple, int]
@@ -74,25 +55,20 @@ def complaints(
 
 
 def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
-    """Return one mistake as a sentence in the terms of the file's author."""
+    """Return the mistakes at one place as a sentence."""
     name, first = ".".join(map(str, place)) or "the file", mistakes[0]
-    kind, given = first["type"], first.get("input")
-    kinds = [_kind(mistake) for mistake in mistakes]
-    if all(kinds):
-        wanted = f"{name} has to be {' or '.join(kinds)}"
-        if kinds == ["text"] and isinstance(given, int | float):
-            return f'{wanted}, not {given!r}: write "{given}"'
-        return f"{wanted}; there is no value" if given is None else f"{wanted}, not {given!r}"
-    if kind == "extra_forbidden":
-        there = fields_beside(model, place)
-        near = difflib.get_close_matches(str(place[-1]), there, 1)
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(str(place[-1]), fields_beside(model, place), 1)
         hint = f"did you mean {near[0]}?" if near else "check the spelling"
         return f"{name}: no such field; {hint}"
-    if kind == "missing":
+    if first["type"] == "missing":
         return f"{name}: this field is required"
-    if kind == "too_short":
-        return f"{name}: at least one is required"
-    return f"{name}: {first['msg'].removeprefix('Value error, ')}"
+    if first["type"] in ("model_type", "dict_type"):
+        return f"{name}: should be `name: value` lines"
+    words = (one["msg"].removeprefix("Value error, ").removeprefix("Input ") for one in mistakes)
+    given = first.get("input")
+    found = f"; found {given!r}" if isinstance(given, str | int | float) else ""
+    return f"{name}: {', or '.join(dict.fromkeys(words))}{found}"
 
 
 def reason(error: Exception) -> str:
@@ -111,14 +87,6 @@ def fields_beside(model: type[BaseModel], place: tuple) -> list[str]:
             return []
         model = inner
     return list(model.model_fields)
-
-
-def _kind(mistake: Any) -> str:
-    """Describe the kind of value that should replace an invalid one. Empty: no such mistake."""
-    limits = mistake.get("ctx", {})
-    if mistake["type"] == "string_pattern_mismatch":
-        return SHAPES.get(limits["pattern"], f"like {limits['pattern']}")
-    return KINDS.get(mistake["type"], "").format(**limits).replace("'", "")
 
 
 # --- reading ------------------------------------------------------------------------------------

@@ -61,10 +61,10 @@ def test_an_option_replaces_its_field(home, grade):
         ("rubrics: none\n", ":1: rubrics: there is no folder "),
         ("roster: .\n", " is not a file"),
         ("title: x\nmoodle: [none.csv]\n", ":2: moodle: there is no file "),
-        ("profile: fast\n", ":1: profile has to be "),
+        ("profile: fast\n", ":1: profile: should be 'smoke' or 'full'; found"),
         ("timezone: Mars\n", ":1: timezone: unknown timezone 'Mars'"),
         ("late: {dues: {}}\n", "did you mean due?"),
-        ("- a\n", ":1: the file has to be "),
+        ("- a\n", ":1: the file: should be "),
         ("title: x\naccounting_is: required\n", ":2: accounting_is does nothing without "),
     ],
 )
@@ -83,8 +83,8 @@ def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
         ("overides=x.csv", "did you mean overrides?"),
         ("overrides=none.csv", "overrides=none.csv: there is no file none.csv"),
         ("moodle=none.csv", "moodle=none.csv: there is no file none.csv"),
-        ("profile=fast", "profile has to be "),
-        ("late=no", "late has to be "),
+        ("profile=fast", "should be 'smoke' or 'full'"),
+        ("late=no", "should be `name: value` lines"),
         ("roster", "FIELD=VALUE"),
     ],
 )
