@@ -6,8 +6,6 @@ which one is the last, then its upload number, then the time at which the files 
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import PurePath
-from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.collect.download import Piece
@@ -21,25 +19,15 @@ from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 from autograder.submissions.moments import seconds_of
 
 
-class Attempt(NamedTuple):
-    download: str
-    label: str
-    top: str = ""  # a package or a lesson's folder in the download
-
-    def __str__(self) -> str:
-        return shortened(self.top or self.label or self.download, 80)
+def whole(piece: Piece) -> str:
+    return piece.item.label
 
 
-def whole(piece: Piece) -> Attempt:
-    return Attempt(piece.item.download, piece.item.label)
-
-
-def with_top(piece: Piece) -> Attempt | None:
-    """Return the attempt that a file in a student's own folder belongs to, or None."""
+def with_top(piece: Piece) -> str | None:
+    """Return the package or the lesson's folder in a student's own folder, or None."""
     for place in () if piece.item.called else reversed(piece.name.parents):
-        name = place.name
-        if is_package(name) or lesson_of(name) or hinted_lesson(stem(name)):
-            return Attempt(piece.item.download, piece.item.label, str(place))
+        if is_package(place.name) or lesson_of(place.name) or hinted_lesson(stem(place.name)):
+            return str(place)
     return None
 
 
@@ -51,8 +39,7 @@ def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Note]]:
         if not working or whole(piece) in working:
             times.add(piece.item.submitted)
             if piece.kind == Kind.TIMESTAMP and not piece.item.submitted:
-                place = shortened(PurePath(piece.item.download, piece.name), 80)
-                time, unread = noted_time(piece.path, place)
+                time, unread = noted_time(piece.path, shortened(piece.name, 80))
                 times.add(time)
                 doubts += unread
     return max(times, key=lambda time: (seconds_of(time) or 0.0, time)), doubts
@@ -68,18 +55,15 @@ def when(pieces: Sequence[Piece]) -> tuple[float, int, float]:
 def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Note]]:
     """Keep only the last download and, within it, only the last package or folder."""
     left, left_out = list(pieces), list[str]()
-    kinds: tuple[Callable[[Piece], Attempt | None], ...] = (whole, with_top)
+    kinds: tuple[Callable[[Piece], str | None], ...] = (whole, with_top)
     for attempt_of in kinds:
         attempts = grouped((attempt_of(piece), piece) for piece in left)
-        working = {
-            attempt: mine
-            for attempt, mine in attempts.items()
-            if attempt and any(piece.kind in WORK for piece in mine)
-        }
-        last = max(working, key=lambda one: (*when(working[one]), str(one)), default=None)
-        dropped = working.keys() - {last}
+        attempts.pop(None, None)
+        working = [one for one in attempts if any(p.kind in WORK for p in attempts[one])]
+        last = max(working, key=lambda one: (*when(attempts[one]), one or ""), default=None)
+        dropped = {*working} - {last}
         left = [piece for piece in left if attempt_of(piece) not in dropped]
-        left_out += sorted(map(str, dropped))
+        left_out += sorted(shortened(one, 80) for one in dropped)
     if not left_out:
         return left, []
     detail = shortened("left out: " + ", ".join(left_out), 300)

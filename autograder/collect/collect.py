@@ -1,29 +1,26 @@
 """Turn a platform's download into CLASS/<student>/<lesson>/ and manifest.csv."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
-from autograder.collect import archives, gradescope
+from autograder.collect import archives, metadata
 from autograder.collect.attempts import keep_latest, submitted
 from autograder.collect.download import UNPACKED, About, Item, Piece, listed, pieces_of
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import named, remove_scratch, write_folder
 from autograder.collect.lessons import Ids, named_lesson, overridden, sort_out
-from autograder.collect.owners import Owned, owned
 from autograder.collect.platforms import FOLDERS, PLATFORMS, below_wrapper
-from autograder.collect.worksheet import with_participants
 from autograder.errors import SettingsError
 from autograder.notes import Note
 from autograder.safe_text import printable, shortened
-from autograder.settings.claims import WhoIs
+from autograder.settings.claims import WhoIs, one_spelling
 from autograder.submissions import doubts, manifest
-from autograder.submissions.class_folder import are_lessons, strays
+from autograder.submissions.class_folder import are_lessons, folder_name, strays
 from autograder.submissions.doubts import file_of, note_of
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
 from autograder.submissions.manifest import AND, Row, Rows
@@ -44,7 +41,6 @@ class Wanted:
     lesson: str = ""  # the lesson of all files; empty: found for each file
     latest: bool = False
     participants: Mapping[str, About] = field(default_factory=dict)
-    zone: tzinfo | None = None
     groups: Groups = field(default_factory=dict)
     times: Times = field(default_factory=dict)
 
@@ -66,12 +62,12 @@ class Collected:
 def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
     done = Collected()
     with ExitStack() as stack:
-        # Students read this name, so it does not contain the instructor's.
-        items = [
-            replace(item, download=f"download {number}" if len(downloads) > 1 else "")
-            for number, place in enumerate(downloads, 1)
-            for item in items_in(place, wanted, stack, done)
-        ]
+        items = []
+        for number, place in enumerate(downloads, 1):
+            # Students read this name, so it does not contain the instructor's.
+            name = f"download {number}" if len(downloads) > 1 else ""
+            for item in items_in(place, wanted, stack, done):
+                items.append(replace(item, label="/".join(filter(None, (name, item.label)))))
         home.mkdir(parents=True, exist_ok=True)
         remove_scratch(home)
         before = manifest.read(home / manifest.COPY) or {}
@@ -113,7 +109,7 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
     left = [Path(one.path) for one in listed(place) if not is_whole and Path(one.path) not in taken]
     folders = [path for path in left if path.is_dir() and not path.is_symlink()]
     done.nobodys += [*strays(left), *(printable(path.name, 80) for path in folders)]
-    yield from with_participants(items, wanted.participants, wanted.zone)
+    yield from metadata.with_participants(items, wanted.participants)
 
 
 def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
@@ -129,7 +125,7 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
     home = new / stem(archive.name)
     home.mkdir()
     # A class's checkpoints would fill a disk.
-    read = (gradescope.EXPORT, gradescope.ALONE)
+    read = (metadata.EXPORT, metadata.ALONE)
     odd = archives.unpack(
         archive,
         archive.name,
@@ -144,6 +140,34 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
 
 
 # --- one owner ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Owned:
+    """Everything that was submitted under one name."""
+
+    folder: str  # below the class
+    students: tuple[str, ...]  # empty if unknown
+    group: str = ""
+    items: list[Item] = field(default_factory=list)
+    doubts: list[Note] = field(default_factory=list)
+
+
+def owned(items: Iterable[Item], who: WhoIs) -> list[Owned]:
+    """Return the items by owner, sorted by folder."""
+    found: dict[str, Owned] = {}
+    for item in items:
+        known = {one: tuple(map(printable, who(one))) for one in item.claims}
+        students = tuple(sorted({student for some in known.values() for student in some}))
+        first = item.claims[0].name
+        group = printable(one_spelling(first)) if len(known) == 1 and len(students) > 1 else ""
+        name = folder_name(one_spelling(group or "+".join(students) or first))
+        one = found.setdefault(name, Owned(name, students, group))
+        one.items.append(item)
+        for claim in (claim for claim, some in known.items() if not some):
+            detail = shortened(f"{claim}: no student on the roster, or more than one")
+            one.doubts.append(note_of(FindingCode.OWNER_UNKNOWN, "", detail))
+    return sorted(found.values(), key=lambda one: one.folder)
 
 
 def rows_of(
@@ -168,10 +192,8 @@ def rows_of(
     for doubt in found:
         lesson = wanted.lesson or named_lesson(PurePath(file_of(doubt)), wanted.ids)
         about[lesson or first].append(doubt)
-    # A lesson without any work is listed only if the student submitted no other work. Without any
-    # files, the platform's name for the lesson is all that is known.
-    named_by_platform = named_lesson(PurePath(owner.items[0].lesson, "-"), wanted.ids)
-    for lesson in sorted(worked_on | about.keys() or lessons.keys() or {named_by_platform}):
+    # A lesson without any work is listed only if the student submitted no other work.
+    for lesson in sorted(worked_on | about.keys() or lessons.keys() or {""}):
         odd = [*owner.doubts, *about[lesson]]
         row, files = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
         earlier = before.get(row.folder, row)

@@ -35,8 +35,7 @@ class Item:
     submitted: str = ""  # the platform's time with its offset or zone, as `moment_of` reads it
     late: bool = False  # marked late by the platform
     upload: int = 0  # the platform's upload number; later uploads have larger ones
-    label: str = ""  # distinguishes attempts of the same student
-    download: str = ""  # which download contains it, if there are several
+    label: str = ""  # distinguishes attempts and downloads of the same student
     number: str = ""  # the student's number on the platform
 
 

@@ -7,32 +7,32 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.collect.owners import folder_name
 from autograder.errors import SettingsError
+from autograder.grouping import grouped
 from autograder.safe_text import shortened
 from autograder.settings.claims import WhoIs
 from autograder.settings.policy import lesson_meant, read_moment, student_meant
 from autograder.strict_csv import read_csv
+from autograder.submissions.class_folder import folder_name
 from autograder.submissions.manifest import AND, Row
 from autograder.submissions.moments import seconds_of
 
 EVERY = ""  # the lesson of a group that works together in all lessons
 Times = dict[tuple[str, str], str]  # student and lesson -> time
-Groups = Mapping[tuple[str, str], tuple[str, ...]]  # group and lesson -> students
+Groups = Mapping[tuple[str, str], Collection[str]]  # group and lesson -> students
 
 
 def read_groups(
     path: Path | None, who: WhoIs, roster: Collection[str], lessons: Collection[str]
 ) -> Groups:
     """Read the columns group, student and, for groups that change, lesson."""
-    found: dict[tuple[str, str], list[str]] = {}
+    members: list[tuple[tuple[str, str], str]] = []
     taken: dict[tuple[str, str], str] = {}
     for where, row in read_csv(path, ["group", "student"], ["lesson"]):
         student = student_meant(row["student"], who)
         if roster and student not in roster:
             raise SettingsError(f"{where}: {shortened(row['student'])!r} is not on the roster")
-        named = row.get("lesson", "")
-        lesson = lesson_meant(named, lessons, where) if named else EVERY
+        lesson = lesson_meant(row["lesson"], lessons, where) if row.get("lesson") else EVERY
         for other in {lesson, EVERY} if lesson else {EVERY, *lessons}:
             if (student, other) in taken:
                 raise SettingsError(
@@ -40,16 +40,14 @@ def read_groups(
                     f"{taken[student, other]}: remove one of the rows"
                 )
         taken[student, lesson] = where
-        found.setdefault((row["group"], lesson), []).append(student)
-    return {key: tuple(sorted(students)) for key, students in found.items()}
+        members.append(((row["group"], lesson), student))
+    return grouped(members)
 
 
 def by_name(groups: Groups) -> dict[str, tuple[str, ...]]:
     """Return each group's members, combined from all lessons."""
-    found: dict[str, set[str]] = {}
-    for (name, _), students in groups.items():
-        found.setdefault(name, set()).update(students)
-    return {name: tuple(sorted(students)) for name, students in found.items()}
+    members = grouped((name, one) for (name, _), students in groups.items() for one in students)
+    return {name: tuple(sorted({*students})) for name, students in members.items()}
 
 
 def with_groups(rows: Iterable[Row], groups: Groups, empty: Collection[str]) -> list[Row]:
@@ -64,11 +62,10 @@ def with_groups(rows: Iterable[Row], groups: Groups, empty: Collection[str]) -> 
             of_lesson = [row for row in found.values() if row.lesson == lesson]
             mine = [row for row in of_lesson if not {*members}.isdisjoint(row.owners)]
             full = [row for row in mine if row.folder not in empty]
-            if not full:
-                continue
             absent = {*members}.difference(*(row.owners for row in full))
-            last = max(full, key=lambda row: (seconds_of(row.submitted) or 0.0, row.folder))
-            for row in mine:
+            last = max(full, key=lambda row: (seconds_of(row.submitted) or 0.0, row.folder),
+                       default=None)  # fmt: skip
+            for row in mine if last else ():
                 students = (*row.owners, *sorted(absent)) if row is last else row.owners
                 found[row.folder] = replace(row, students=AND.join(students), group=group)
     return list(found.values())
@@ -81,18 +78,14 @@ def alone(row: Row) -> Row:
     return replace(row, students=AND.join(own), group="") if row.group and own else row
 
 
-# --- times ----------------------------------------------------------------------------------------
-
-
 def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times:
     """Read the columns student, lesson and time, for platforms that do not record the time."""
     times: Times = {}
     for where, row in read_csv(path, ["student", "lesson", "time"], []):
-        student = student_meant(row["student"], who)
-        key = student, lesson_meant(row["lesson"], lessons, where)
+        key = student_meant(row["student"], who), lesson_meant(row["lesson"], lessons, where)
         if key in times:
             raise SettingsError(
-                f"{where}: {shortened(student)} has two times for lesson {key[1]}: remove one"
+                f"{where}: {shortened(key[0])} has two times for lesson {key[1]}: remove one"
             )
         times[key] = read_moment(row["time"], where).isoformat()
     return times

@@ -2,10 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
 from autograder.collect.download import Piece
@@ -29,37 +29,29 @@ SCRATCH = ".collecting-"
 
 def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Note]]:
     """Return the paths of files by their names in the lesson's folder. Copies count once."""
-    mine = [piece for piece in pieces if piece.kind in COPIED]
-    several = len({piece.item.download for piece in mine}) > 1
     files = LessonFiles(None)
-    for piece in mine:
-        whole = PurePath(piece.item.download, piece.name) if several else piece.name
-        files.add(Found(piece.path, whole, piece.kind))
-    for kind in (files.outputs, files.answers, files.reports):
+    for piece in pieces:
+        if piece.kind in COPIED:
+            files.add(Found(piece.path, piece.name, piece.kind))
+    read = (files.outputs, files.answers, files.reports)
+    for kind in read:
         count_copies_once(kind)
-    tops = {lesson_top(name) for name in (*files.outputs.values(), *files.answers.values())} - {""}
+    work = [PurePath(name) for kind in read[:2] for name in kind.values()]
+    # The outermost folders or packages that are named after a lesson.
+    tops = {
+        next((str(one) for one in reversed(name.parents) if lesson_of(stem(one.name))), "")
+        for name in work
+    } - {""}
     shorten_names(files)
     result: dict[str, Path] = {}
-    for kind in (files.outputs, files.answers, files.reports, files.programs):
-        for path, name in kind.items():
-            result[unused(name, result)] = path
+    for kind in (*read, files.programs):
+        for path, text in kind.items():
+            name = PurePath(text)
+            while str(name) in result:
+                name = name.with_stem(f"{name.stem} again")
+            result[str(name)] = path
     doubt = note_of(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(sorted(tops))))
     return result, [doubt] if len(tops) > 1 else []
-
-
-def lesson_top(name: str) -> str:
-    """Return the outermost folder or package named after a lesson, along with those above it."""
-    above = reversed(PurePath(name).parents)
-    return next((str(place) for place in above if lesson_of(stem(place.name))), "")
-
-
-def unused(name: str, taken: Collection[str]) -> str:
-    path = PurePath(name)
-    number = 1
-    while name in taken:
-        number += 1
-        name = str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
-    return name
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -80,25 +72,21 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
     done = Written()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(mkdtemp(prefix=SCRATCH, dir=target.parent.parent))
-        try:
-            new, old = scratch / "new", scratch / "old"
+        with TemporaryDirectory(prefix=SCRATCH, dir=target.parent.parent) as scratch:
+            new, old = Path(scratch, "new"), Path(scratch, "old")
             new.mkdir()
             for name, source in files.items():
                 done.doubts += copied(source, new / name, name)
             before, after = digests(target), digests(new)
+            done.replaced = bool(before) and after != before
             done.unchanged = bool(before) and after == before
+            kept = list(after.values())  # a file may only have another name now
+            gone = before.keys() - after.keys()
+            done.removed = sorted(name for name in gone if before[name] not in kept)
             if after != before or not target.exists():
-                kept = list(after.values())  # a file may only have another name now
-                done.removed = sorted(
-                    name for name in before.keys() - after.keys() if before[name] not in kept
-                )
-                done.replaced = bool(before)
                 if target.exists():
                     target.rename(old)
                 new.rename(target)
-        finally:
-            shutil.rmtree(scratch)
     except OSError as error:
         raise cannot_write(target, error) from None
     return done

@@ -44,42 +44,24 @@ def sort_out(pieces: Sequence[Piece], ids: Ids) -> Lessons:
     """Return the files by lesson. A file may belong to several lessons."""
     lessons: Lessons = defaultdict(list)
     recorded = recorded_lessons(pieces, ids)
-    near = defaultdict[tuple[str, PurePath], set[str]](set)  # the lessons of a folder's outputs
+    outputs = defaultdict[PurePath, set[str]](set)  # the lessons of a folder's outputs
     for piece, found in recorded.items():
         for place in piece.name.parents:
-            near[piece.item.download, place] |= found
+            outputs[place] |= found
     for piece in sorted(pieces, key=lambda piece: ORDER.index(piece.kind)):
-        spots = ((piece.item.download, place) for place in piece.name.parents)
-        around = next((near[spot] for spot in spots if spot in near), set[str]())
-        if named := named_lesson(piece.name, ids):
-            found = {named}
-        else:
-            known = {lesson for lesson in lessons if lesson}
-            found = recorded.get(piece) or lessons_for(piece, around, known, ids)
+        named = named_lesson(piece.name, ids)
+        found = {named} if named else recorded.get(piece) or set[str]()
+        if not found:
+            around = next((outputs[place] for place in piece.name.parents if place in outputs), ())
+            known = lessons.keys() - {""} if piece.kind != Kind.OUTPUT else ()
+            alone = ids.keys() if len(ids) == 1 else ()
+            found = {*(around or hints(piece) & ids.keys() or known or alone)}
+            if piece.kind == Kind.ANSWERS:
+                asked = answered_lessons(piece, ids)
+                found = asked & found or asked or found
         for lesson in sorted(found) or [""]:
             lessons[lesson].append(piece)
     return lessons
-
-
-def lessons_for(piece: Piece, around: set[str], known: set[str], ids: Ids) -> set[str]:
-    """Return the lessons that a file without a record may belong to.
-
-    `around` are the lessons of the nearest outputs, `known` those of all files before this one.
-    """
-    hinted = hints(piece) & ids.keys()
-    alone = {*ids} if len(ids) == 1 else set[str]()
-    match piece.kind:
-        case Kind.OUTPUT:
-            return around if len(around) == 1 else hinted or alone
-        case Kind.ANSWERS:
-            asked = answered_lessons(piece, ids)
-            best = asked & around or (around if len(around) == 1 else asked & (hinted or known))
-            return best or asked or around or hinted or alone
-        case Kind.REPORT:
-            return around or hinted or {*sorted(known)[:1]} or alone
-        case Kind.PROGRAM | Kind.TIMESTAMP:
-            return around or known or alone
-    return {*sorted(known)[:1]} or alone
 
 
 # --- each source ----------------------------------------------------------------------------------
@@ -88,9 +70,7 @@ def lessons_for(piece: Piece, around: set[str], known: set[str], ids: Ids) -> se
 def recorded_lessons(pieces: Iterable[Piece], ids: Ids) -> dict[Piece, set[str]]:
     """Return the lessons in the run records of outputs. A job's error output gets the same ones."""
     jobs = grouped(
-        ((one.item.download, one.name.parent, output_names.read(one.name.name).shared), one)
-        for one in pieces
-        if one.kind == Kind.OUTPUT
+        (output_names.read(str(one.name)).shared, one) for one in pieces if one.kind == Kind.OUTPUT
     )
     found: dict[Piece, set[str]] = {}
     for same_job in jobs.values():

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.collect import gradescope
+from autograder.collect import metadata
 from autograder.collect.download import About, Item, listed
 from autograder.settings.claims import Claim, same
 from autograder.submissions.kinds import TYPED, is_clutter, is_package, stem
@@ -58,7 +58,7 @@ class Platform:
 
     def items(self, place: Path) -> Iterator[Item]:
         about = self.metadata(place)
-        if whole := about.get(gradescope.WHOLE):
+        if whole := about.get(metadata.WHOLE):
             yield Item(place, whole.claims, submitted=whole.time)
             return
         found = self.matches(place)
@@ -100,7 +100,7 @@ PLATFORMS = {
         r"(?:(?P<upload>\d{1,18})_(?P<called>.+)|(?:(?P<typed>text)|link)\.html)",
         "canvas_id",
     ),
-    "gradescope": Platform(r"(?P<name>submission_\d{1,18})", metadata=gradescope.metadata),
+    "gradescope": Platform(r"(?P<name>submission_\d{1,18})", metadata=metadata.gradescope),
     "github": Platform(
         r"(?P<lesson>.+?)(?:-submissions|_submissions_[\d_T]+)/(?P=lesson)-(?P<name>.+)"
     ),

@@ -9,8 +9,8 @@ import click
 
 from autograder.collect import groups_and_times
 from autograder.collect.collect import Collected, Wanted, collect
+from autograder.collect.metadata import read_worksheets
 from autograder.collect.platforms import PLATFORMS
-from autograder.collect.worksheet import read_worksheets
 from autograder.commands.options import FILE, FOLDER, THERE, lesson_named, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.settings import rubric
@@ -90,8 +90,7 @@ def collect_command(
         who_is(people, groups_and_times.by_name(together)),
         "" if given["lesson"] is None else lesson_named(given["lesson"], lessons),
         given["latest"],
-        read_worksheets(given["worksheet"]),
-        given["timezone"],
+        read_worksheets(given["worksheet"], given["timezone"]),
         together,
         groups_and_times.read_times(given["times"], alone, lessons),
     )

@@ -123,6 +123,12 @@ def name_of(folder: str) -> str:
     return printable(normalize("NFC", folder))
 
 
+def folder_name(student: str) -> str:
+    """Return a name close to the student's that is a valid folder name on any system."""
+    safe = re.sub(r'[/\\:*?"<>|]', "_", printable(student, 100))
+    return safe.strip(" .") or "student"
+
+
 # --- with a row in the manifest -----------------------------------------------------------------
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.collect.metadata import time_of
 from autograder.collect.platforms import PLATFORMS
-from autograder.collect.worksheet import time_of
 from autograder.settings.claims import Claim
 from tests.autograder.submissions.downloads import (
     FORMS,

@@ -1,0 +1,116 @@
+"""Read who submitted what, and when, from the tables of Moodle and Gradescope.
+
+The grading worksheet, for --worksheet                              Moodle
+assignment_77_export/submission_metadata.yml                        Gradescope's Export Submissions
+/autograder/submission_metadata.json beside /autograder/submission  Gradescope's autograder
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from autograder.collect.download import About, Item
+from autograder.errors import SettingsError
+from autograder.settings.claims import Claim
+from autograder.strict_csv import read_csv
+
+# --- Moodle ---------------------------------------------------------------------------------------
+
+PARTICIPANT = re.compile(r"\D*(\d+)\Z")
+ADDRESS = re.compile(r"\S+@\S+\.\S+\Z")
+# In English and German: *Last modified (submission)*, `Monday, 2 March 2026, 8:14 PM`.
+SUBMISSION = re.compile(r"\((?:submission|abgabe)\)", re.IGNORECASE)
+TIME = re.compile(
+    r"(?P<day>\d{1,2})\.? (?P<month>[^\W\d_]{3})[^\W\d_]* (?P<year>\d{4})\D+"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)\s*(?P<half>[ap]m)?",
+    re.IGNORECASE,
+)
+MONTHS = "jan feb mar|mär apr may|mai jun jul aug sep oct|okt nov dec|dez"
+MONTH = {name: at for at, names in enumerate(MONTHS.split(), 1) for name in names.split("|")}
+
+
+def read_worksheets(paths: Iterable[Path], zone: tzinfo | None) -> dict[str, About]:
+    """Return the participants by their number in the assignment."""
+    found: dict[str, About] = {}
+    for path in paths:
+        for _, row in read_csv(path, ()):
+            first, *cells = row.values()
+            number = PARTICIPANT.match(first)
+            if not number:
+                raise SettingsError(
+                    f"{path} is not a grading worksheet of Moodle's. Its first column should have "
+                    "entries like `Participant 4701`"
+                )
+            email = next(filter(ADDRESS.match, cells), "")
+            time = next((cell for name, cell in row.items() if SUBMISSION.search(name)), "")
+            claim = Claim(cells[0], (("email", email), ("name", cells[0])))
+            found[number[1]] = About((claim,), time_of(time, zone) or time.strip(" -"))
+    return found
+
+
+def with_participants(items: Iterable[Item], known: Mapping[str, About]) -> Iterator[Item]:
+    """Yield the items with the email address, the name and the time from the worksheet."""
+    for item in items:
+        if about := known.get(item.number):
+            ids = (*about.claims[0].ids, *item.claims[0].ids)
+            item = replace(item, claims=(replace(item.claims[0], ids=ids),), submitted=about.time)
+        yield item
+
+
+def time_of(text: str, zone: tzinfo | None) -> str:
+    """Return a time of the worksheet in ISO form, or "" if it is unclear."""
+    found = TIME.search(text)
+    month = MONTH.get(found["month"].casefold()) if found else None
+    if not (found and month):
+        return ""
+    hour = int(found["hour"])
+    if found["half"]:
+        hour = hour % 12 + 12 * (found["half"].casefold() == "pm")
+    year, day, minute = (int(found[part]) for part in ("year", "day", "minute"))
+    try:
+        moment = datetime(year, month, day, hour, minute, tzinfo=zone)
+    except ValueError:
+        return ""
+    return (moment if zone else moment.astimezone()).isoformat()
+
+
+# --- Gradescope -----------------------------------------------------------------------------------
+
+EXPORT, ALONE = "submission_metadata.yml", "submission_metadata.json"
+WHOLE = "."  # the key of a single submission
+TEXTS = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every value stays a text
+
+
+def gradescope(place: Path) -> dict[str, About]:
+    """Return the students and the time of each submission, by its folder."""
+    alone = place.parent / ALONE
+    try:
+        if alone.is_file():
+            return {WHOLE: about(json.loads(alone.read_bytes()))}
+        submissions = yaml.load((place / EXPORT).read_bytes(), TEXTS)
+        return {name: about(without_colons(facts)) for name, facts in submissions.items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
+        name = alone if alone.is_file() else place / EXPORT
+        raise SettingsError(f"{name} is not the metadata that Gradescope writes") from None
+
+
+def without_colons(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {key.lstrip(":"): value for key, value in facts.items()}
+
+
+def about(facts: Mapping[str, Any]) -> About:
+    people = map(without_colons, facts.get("submitters") or facts["users"])
+    time = str(facts.get("created_at") or "").replace(" Z", "+00:00")
+    return About(tuple(map(claim, people)), time)
+
+
+def claim(person: Mapping[str, Any]) -> Claim:
+    email, name, sid = (str(person.get(key) or "") for key in ("email", "name", "sid"))
+    ids = [("email", email), *((kind, sid) for kind in ("sis_id", "login", "sis_login"))]
+    return Claim(email or name or sid, (*(one for one in ids if one[1]), ("name", name)))
