@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from autograder.finding_codes import (
     CONTRADICTS,
+    DOUBT,
     INFORMATION,
     INSTRUCTOR,
     STUDENT,
@@ -68,6 +69,11 @@ class Note:
     def contradicts(self) -> bool:
         """Return whether parts of the record cannot both be true."""
         return self.severity == CONTRADICTS
+
+    @property
+    def doubtful(self) -> bool:
+        """Return whether it keeps a run from reaching the level *confirmed*."""
+        return self.severity in (CONTRADICTS, DOUBT)
 
 
 def make_note(

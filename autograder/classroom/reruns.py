@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from autograder.codes import EvidenceLevel, FindingCode
 from autograder.evidence.examine import Examined
-from autograder.evidence.findings import doubts, finding
 from autograder.judging.conditions import partial_from
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
 from autograder.judging.runs_that_count import finished
 from autograder.measuring.metrics import metric_named
+from autograder.notes import make_note
 from autograder.reading.files import read_files
 from autograder.settings.reruns import RepeatedJob, Rerun
 from autograder.settings.rubric_schema import Condition, RubricCheck, own_readers
@@ -89,14 +89,14 @@ def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> 
         expected = ", ".join(f"{named(one)} {one.submitted:g}" for one, _ in fewer)
         found = ", ".join(f"{named(one)} {points:g}" for one, points in fewer)
         advice = "submit the program that made the output, with all modules beside it"
-        about = finding(FindingCode.RERUN_FEWER_POINTS, expected, found, (), advice)
+        about = make_note(FindingCode.RERUN_FEWER_POINTS, expected, found, (), advice)
         return replace(seen, findings=(*seen.findings, about))
     earned = [one for one in checks if one.submitted > 0]
     if skipped := [named(one) for one in earned if one.rerun is None]:
         return replace(seen, reason=f"{seen.reason}; not compared: {', '.join(skipped)}")
     confirmed = seen.tier == EvidenceLevel.CONFIRMED
     consistent = seen.tier == EvidenceLevel.SELF_CONSISTENT and not accounting
-    if not earned or doubts(seen.findings) or not (confirmed or consistent):
+    if not earned or any(one.doubtful for one in seen.findings) or not (confirmed or consistent):
         return seen
     reason = "the instructor's rerun earned the same points"
     reason += " and the scheduler's accounting agrees" if confirmed else ""

@@ -9,10 +9,9 @@ from datetime import datetime
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence.accounting_dump import AccountedJob
-from autograder.evidence.findings import finding
 from autograder.measuring import measure
 from autograder.measuring.rounds import seconds_of_phases
-from autograder.notes import Note
+from autograder.notes import Note, make_note
 from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.wording import counted
@@ -40,15 +39,13 @@ def compare(
         claimed[in_jobs[run.id]] += rank_seconds(run)
     findings = {}
     for run in runs:
-        job, odd = in_jobs[run.id], list[Odd]()
-        if job:
-            odd = [*unlike(run, job), *idle(job, claimed[job]), *other_account(job, logins)]
-        elif required:
-            odd = [(Code.JOB_NOT_ACCOUNTED, "a job in the accounting", run.job_id or "none")]
+        none = (Code.JOB_NOT_ACCOUNTED, "a job in the accounting", run.job_id or "none")
+        job = in_jobs[run.id]
+        odd = [*unlike(run, job, claimed[job], logins)] if job else [none] * required
         where = run.rank_lines[:1] or [Where(file, 0) for file in run.files[:1]]
         advice = "submit the output of the job that the scheduler ran"
         findings[run.id] = [
-            finding(code, shortened(expected, 120), shortened(found, 120), where, advice)
+            make_note(code, shortened(expected, 120), shortened(found, 120), where, advice)
             for code, expected, found in odd
         ]
     return findings
@@ -73,12 +70,17 @@ def confirming_job(
         return None
     if any(logins) and job.user not in logins:
         return None
-    dated = moment(run.header.started) is not None
-    return job if dated and job.state.startswith("COMPLETED") else None
+    is_dated = moment(run.header.started) is not None
+    return job if is_dated and job.state.startswith("COMPLETED") else None
 
 
-def unlike(run: Run, job: AccountedJob) -> Iterator[Odd]:
-    """Compare the run's hosts, ranks and times with those of its job."""
+def unlike(run: Run, job: AccountedJob, claimed: float, logins: Logins) -> Iterator[Odd]:
+    """Compare a run with its job: `claimed` are the seconds of all ranks in all of its runs."""
+    if logins and all(logins) and job.user and job.user not in logins:
+        yield Code.OTHER_ACCOUNT, " or ".join(filter(None, logins)), job.user
+    if job.cpu_seconds is not None and job.cpu_seconds < LEAST_CPU * claimed:
+        expected = f"at least {LEAST_CPU * claimed:.3g} s of CPU time for {claimed:,.4g} s"
+        yield Code.JOB_COMPUTED_LITTLE, expected, f"{job.cpu_seconds:.3g} s"
     hosts, of_job = (
         sorted({h.split(".")[0] for h in names}) for names in (run.host_names, job.hosts)
     )
@@ -94,23 +96,11 @@ def unlike(run: Run, job: AccountedJob) -> Iterator[Odd]:
     began, seconds = moment(run.header.started), run.total_seconds
     if began is None or job.start is None or job.end is None:
         return
-    ended = began + (seconds.value if seconds else 0.0)
-    longer = ended - began > job.end - job.start + 2
-    if longer or began < job.start - CLOCK_SLACK or ended > job.end + CLOCK_SLACK:
-        expected = f"between {clock(job.start)} and {clock(job.end)}"
-        yield Code.OUTSIDE_JOB_TIME, expected, f"{clock(began)} to {clock(ended)}"
-
-
-def idle(job: AccountedJob, claimed: float) -> Iterator[Odd]:
-    needed = LEAST_CPU * claimed
-    if job.cpu_seconds is not None and job.cpu_seconds < needed:
-        expected = f"at least {needed:.3g} s of CPU time for {claimed:,.4g} s of all ranks"
-        yield Code.JOB_COMPUTED_LITTLE, expected, f"{job.cpu_seconds:.3g} s"
-
-
-def other_account(job: AccountedJob, logins: Logins) -> Iterator[Odd]:
-    if logins and all(logins) and job.user and job.user not in logins:
-        yield Code.OTHER_ACCOUNT, " or ".join(filter(None, logins)), job.user
+    after, took = began - job.start, seconds.value if seconds else 0.0
+    longest = job.end - job.start
+    if took > longest + 2 or after < -CLOCK_SLACK or after + took > longest + CLOCK_SLACK:
+        found = f"{took:.4g} s, from {after:.4g} s after the beginning of the job"
+        yield Code.OUTSIDE_JOB_TIME, f"within the {longest:.4g} s of the job", found
 
 
 def rank_seconds(run: Run) -> float:
@@ -123,18 +113,9 @@ def rank_seconds(run: Run) -> float:
     return seconds
 
 
-def moment(text: object) -> float | None:
-    if not isinstance(text, str) or len(text) > 40:
-        return None
+def moment(text: str | None) -> float | None:
     try:
-        time = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text or "")
     except ValueError:
         return None
     return time.timestamp() if time.tzinfo else None
-
-
-def clock(seconds: float) -> str:
-    try:
-        return datetime.fromtimestamp(seconds).astimezone().isoformat(" ", "seconds")
-    except (ValueError, OverflowError, OSError):
-        return f"{seconds:g}"

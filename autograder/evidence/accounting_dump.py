@@ -40,18 +40,14 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
 
     A scheduler that counts no GPUs, or no CPU time, in any of its jobs does not know of them.
     """
-    take_it = f"Export it with: sacct -a -P --format={SACCT_FORMAT}"
+    jobs, fault = [], "has no jobs below a first line with column names, which `-n` leaves out"
     try:
         jobs = from_text(path.read_text(encoding="utf-8", errors="replace"))
     except (OSError, ValueError, OverflowError) as error:
-        raise click.UsageError(
-            f"{path} cannot be read as sacct's output ({shortened(error, 80)}). {take_it}"
-        ) from None
+        fault = f"cannot be read as sacct's output ({shortened(error, 80)})"
     if not jobs:
-        raise click.UsageError(
-            f"{path} has no jobs below a first line with column names, which `-n` leaves out. "
-            + take_it
-        )
+        take_it = f"Export it with: sacct -a -P --format={SACCT_FORMAT}"
+        raise click.UsageError(f"{path} {fault}. {take_it}")
     if not any(job.gpus for job in jobs):
         jobs = [replace(job, gpus=None) for job in jobs]
     if not any(job.cpu_seconds for job in jobs):  # `sacct -X`, or Slurm without a gatherer
@@ -68,7 +64,6 @@ def from_text(text: str) -> list[AccountedJob]:
 
 def from_cells(cells: Mapping[str, str]) -> AccountedJob:
     allocated = cells.get("alloctres", "")
-    raw = cells.get("jobidraw", "")
     return AccountedJob(
         job_id=cells["jobid"],
         user=cells.get("user", ""),
@@ -79,7 +74,7 @@ def from_cells(cells: Mapping[str, str]) -> AccountedJob:
         gpus=max(map(int, GPUS.findall(allocated)), default=0 if allocated else None),
         hosts=frozenset(node_names(cells.get("nodelist", ""))),
         cpu_seconds=duration(cells.get("totalcpu")),
-        raw_id=raw if raw.isascii() and raw.isdigit() else "",
+        raw_id=cells.get("jobidraw", ""),
     )
 
 

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from autograder import data_files
 from autograder.codes import FindingCode as Code
-from autograder.evidence.findings import AS_WRITTEN, finding
 from autograder.measuring import measure, rounds
 from autograder.measuring.course_metrics import shard_uncovered
 from autograder.measuring.interval import is_number, measured_or_none
 from autograder.measuring.record_facts import train_samples
-from autograder.notes import Note
+from autograder.notes import Note, make_note
 from autograder.records import DataSet, Run, Where
 from autograder.safe_text import shortened
 from autograder.wording import counted
 
+AS_WRITTEN = "submit the output as the job wrote it, or run the job again"
 Places = Iterable[Where | None]
 Odd = tuple[str, str, Places] | None  # what was expected and found, and where
 
@@ -43,16 +43,11 @@ def broken_chain(run: Run) -> Odd:
 def never_written(run: Run) -> Odd:
     """Compare the record with everything that an honest program can write."""
     odd = [p for p in run.problems if p.code == Code.NEVER_WRITTEN][:3]
+    if not odd:
+        return None
     found = "; ".join(dict.fromkeys(shortened(p.title, 160) for p in odd))
-    return (
-        (
-            "each line once, with numbers in the valid range",
-            found,
-            [place for p in odd for place in p.where],
-        )
-        if odd
-        else None
-    )
+    expected = "each line once, with numbers in the valid range"
+    return expected, found, [place for p in odd for place in p.where]
 
 
 def parts_longer_than_run(run: Run) -> Odd:
@@ -189,35 +184,27 @@ class Check(NamedTuple):
     advice: str = AS_WRITTEN
 
 
+LAUNCH = "start the program with `launch`, which uses the job's own launcher"
+ONCE = "submit each output once, as the job wrote it"
+FETCH = "`lessons data fetch` on a login node, then run the job again"
+SAME_STEPS = "run the same steps with and without communication"
 # In the order in which their findings are listed.
 CHECKS = (
     Check(Code.CHAIN_BROKEN, broken_chain),
     Check(Code.RANK_MISSING, absent_ranks),
-    Check(
-        Code.OTHER_RANK_COUNT,
-        other_rank_count,
-        "start the program with `launch`, which uses the job's own launcher",
-    ),
+    Check(Code.OTHER_RANK_COUNT, other_rank_count, LAUNCH),
     Check(Code.PARTS_EXCEED_RUN, parts_longer_than_run),
     Check(Code.CLOCK_BACKWARDS, clock_backwards),
-    Check(Code.NEVER_WRITTEN, never_written, "submit each output once, as the job wrote it"),
+    Check(Code.NEVER_WRITTEN, never_written, ONCE),
     Check(Code.SAMPLES_IMPOSSIBLE, impossible_samples),
     Check(Code.DATA_IS_ANOTHER, other_data, "`lessons data check`, then run the job again"),
-    Check(
-        Code.SYNTHETIC_DATA,
-        synthetic_data,
-        "`lessons data fetch` on a login node, then run the job again",
-    ),
+    Check(Code.SYNTHETIC_DATA, synthetic_data, FETCH),
     Check(Code.ROUNDS_COPIED, copied_rounds),
-    Check(
-        Code.SHARE_BEYOND_ONE,
-        share_beyond_one,
-        "run the same steps with and without communication",
-    ),
+    Check(Code.SHARE_BEYOND_ONE, share_beyond_one, SAME_STEPS),
 )
 
 
 def check_run(run: Run) -> Iterator[Note]:
     for check in CHECKS:
         if odd := check.compare(run):
-            yield finding(check.code, *odd, check.advice)
+            yield make_note(check.code, *odd, check.advice)

@@ -1,11 +1,9 @@
 """Detect one run submitted as several, from values that no two runs have in common.
 
-Honest runs of one program with one seed can end with the same losses and parameters to the last
-digit. However, no two runs take exactly the same time, to the microsecond. Runs that differ in
-seed, framework, number of ranks or number of samples do not share their losses either. There are
-three exceptions. With strong scaling, or with a network split into stages, the results equal those
-of a single process on any number of ranks. Two programs may implement the same training, such as
-lesson 16's parameter server and its all-reduce, so only runs of the same program are compared.
+No two runs take exactly the same time, to the microsecond. Honest runs of one program with one seed
+can end with the same losses and parameters to the last digit, but not if they differ in seed,
+framework, number of ranks or number of samples. With strong scaling, or with a network split into
+stages, the number of ranks does not matter either.
 """
 
 from collections.abc import Sequence
@@ -13,9 +11,9 @@ from hashlib import blake2b
 from itertools import pairwise
 
 from autograder.codes import FindingCode as Code
-from autograder.evidence.findings import finding
+from autograder.evidence.checks import AS_WRITTEN
 from autograder.measuring.interval import is_number
-from autograder.notes import Note
+from autograder.notes import Note, make_note
 from autograder.records import Number, Run
 from autograder.verdict import RunTraits
 
@@ -128,17 +126,15 @@ def digest(facts: list) -> str:
 # --- within one submission ---------------------------------------------------------------------
 
 
-def within(runs: Sequence[Run]) -> dict[int, Note]:
+def within(runs: Sequence[Run]) -> dict[int, list[Note]]:
     """Return findings about runs that are changed copies of other submitted runs, by run id."""
-    findings: dict[int, Note] = {}
-    by_seconds: dict[str, Run] = {}  # the first run of each
+    findings = {}
+    first: dict[str, Run] = {}
     for run in runs:
         seconds = hash_of_seconds(run) if run.launch else ""
-        first = by_seconds.setdefault(seconds, run) if seconds else run
-        if first.launch != run.launch:
-            found = f"those of {first.start or 'another run'} again"
-            where = [run.start, first.start]
-            findings[run.id] = finding(
-                Code.SAME_SECONDS, "different seconds in each run", found, where
-            )
+        if seconds and (other := first.setdefault(seconds, run)).launch != run.launch:
+            expected, actual = "different seconds in each run", "the same seconds again"
+            places = (run.start, other.start)
+            note = make_note(Code.SAME_SECONDS, expected, actual, places, AS_WRITTEN)
+            findings[run.id] = [note]
     return findings

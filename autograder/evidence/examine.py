@@ -14,7 +14,6 @@ from autograder.codes import EvidenceLevel, Outcome
 from autograder.evidence import accounting, copies
 from autograder.evidence.accounting_dump import AccountedJob
 from autograder.evidence.checks import check_run
-from autograder.evidence.findings import doubts
 from autograder.notes import Note
 from autograder.records import Run
 from autograder.verdict import TIERS
@@ -40,24 +39,20 @@ class Examined:
     findings: tuple[Note, ...]
 
 
-def examine(
-    runs: Sequence[Run],
-    counted: Sequence[Run],
-    sources: Sources = NO_SOURCES,
-) -> Examined:
+def examine(runs: Sequence[Run], counted: Sequence[Run], sources: Sources = NO_SOURCES) -> Examined:
     """Return the findings on all finished runs, and the level of the weakest run that counts."""
     findings: list[Note] = []
     tier, reason = None, "no finished run that counts"
     counted_ids = {run.id for run in counted}
     completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
     copied = copies.within(completed)
-    on_jobs: Mapping[int, list[Note]] = {}
-    if sources.jobs is not None:
-        on_jobs = accounting.compare(runs, sources.jobs, sources.logins, sources.required)
+    jobs = sources.jobs
+    on_jobs = (
+        {} if jobs is None else accounting.compare(runs, jobs, sources.logins, sources.required)
+    )
     for run in completed:
         counts = run.id in counted_ids
-        about = [*check_run(run), *on_jobs.get(run.id, ())]
-        about += [copied[run.id]] if run.id in copied else []
+        about = [*check_run(run), *copied.get(run.id, ()), *on_jobs.get(run.id, ())]
         findings += about
         if counts:
             level = tier_of(run, about, sources)
@@ -75,7 +70,7 @@ def tier_of(run: Run, about: Sequence[Note], sources: Sources) -> tuple[Evidence
     if run.chain_intact is None or not run.ranks:
         return EvidenceLevel.UNVERIFIED, f"the output ({run.format}) has no run record"
     consistent = "the run record is consistent"
-    if doubtful := doubts(about):
+    if doubtful := [one for one in about if one.doubtful]:
         return EvidenceLevel.SELF_CONSISTENT, f"{consistent}, but: {doubtful[0].title}"
     job = accounting.confirming_job(run, sources.jobs or {}, sources.logins)
     if not job:

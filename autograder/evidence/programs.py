@@ -11,10 +11,9 @@ from functools import lru_cache
 from autograder.codes import EvidenceLevel
 from autograder.codes import FindingCode as Code
 from autograder.evidence.examine import Examined
-from autograder.evidence.findings import doubts, finding
 from autograder.evidence.marks import NOT_FILLED, marks_of
 from autograder.evidence.outside_gaps import MOST_LINES, Line, compare, meaningful
-from autograder.notes import Note
+from autograder.notes import Note, make_note
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric import Pieces
@@ -26,7 +25,6 @@ from autograder.wording import counted
 MOST_SHOWN = 200  # maximum lines per program
 LONGEST = 160  # of a line, as it is shown
 MOST_POINTS = 0.9
-NEAREST = 0.5  # fraction of a released program's lines that a copy under another name still has
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,6 @@ def with_programs(
     programs: Sequence[HandedIn],
     released: Mapping[str, Pieces],
     solved: Mapping[str, Pieces],
-    *,
     points: float = 0,
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
     """Return the evidence with findings about the programs, and the texts for the instructor.
@@ -92,10 +89,9 @@ def with_programs(
     if points >= MOST_POINTS:
         findings += unfilled_gaps(ran, texts)
     tier, reason = seen.tier, seen.reason
-    doubtful = doubts(findings)
+    doubtful = [one for one in findings if one.doubtful]
     if doubtful and tier == EvidenceLevel.CONFIRMED:
-        title = doubtful[0].title
-        tier, reason = EvidenceLevel.SELF_CONSISTENT, title[:1].lower() + title[1:]
+        tier, reason = EvidenceLevel.SELF_CONSISTENT, f"{reason}, but: {doubtful[0].title}"
     # Files without gaps need no changes, so nobody has to submit them.
     missing = [
         file.name
@@ -104,8 +100,7 @@ def with_programs(
     ]
     if missing and tier in (EvidenceLevel.SELF_CONSISTENT, EvidenceLevel.CONFIRMED):
         reason += f"; not submitted: {shortened(', '.join(missing), 80)}"
-    seen = replace(seen, tier=tier, reason=reason, findings=(*seen.findings, *findings))
-    return seen, texts
+    return Examined(tier, reason, (*seen.findings, *findings)), texts
 
 
 @lru_cache(1000)
@@ -124,7 +119,7 @@ def other_programs(ran: Sequence[Ran]) -> Iterator[Note]:
             expected = f"{name} as it was in the run of {output}"
             found, where = f"another text in {shortened(other.name, 80)}", file.where.rank_lines[:1]
             advice = "run the job again with this program, or submit the program that ran"
-            yield finding(Code.OTHER_PROGRAM, expected, found, where, advice)
+            yield make_note(Code.OTHER_PROGRAM, expected, found, where, advice)
 
 
 # --- compared with what was released -------------------------------------------------------------
@@ -145,27 +140,16 @@ def compared(
         if program.hash is None:
             yield ProgramText(program.name, "could not be read as text")
             continue
-        name = next((name for name in released if program.is_called(name)), None)
-        copy = name or nearest(program.lines, released)
-        if copy is None or len(program.lines) > MOST_LINES:
+        ran_as = [file.name for file in ran if program in file.submitted]
+        name = next((n for n in released if program.is_called(n) or n in ran_as), None)
+        if name is None or len(program.lines) > MOST_LINES:
             marked = (line for line in meaningful(program.lines) if marks_of(line[1]))
             note = f"{counted(len(program.lines), 'line')} of the student's own"
             yield text_of(program, note, [changed_line("own", line) for line in marked])
             continue
-        text = changed(program, copy, released[copy], solved.get(copy, ()))
-        if text.lines or text.gaps or not name:
+        text = changed(program, name, released[name], solved.get(name, ()))
+        if text.lines or text.gaps or not program.is_called(name):
             yield text
-
-
-def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
-    """Return the released program of which this file is a renamed copy, if any."""
-    mine = {line.strip() for line in lines if len(line) > 8}
-    shares = {}
-    for name, pieces in released.items():
-        theirs = {line.strip() for piece in pieces for line in piece if len(line) > 8}
-        shares[name] = len(mine & theirs) / max(len(theirs), 1)
-    best = max(shares, key=lambda name: shares[name], default=None)
-    return best if best is not None and shares[best] >= NEAREST else None
 
 
 def changed(program: HandedIn, name: str, pieces: Pieces, solution: Pieces) -> ProgramText:
@@ -220,4 +204,4 @@ def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[
         expected = "filled gaps in the programs that ran"
         found = counted(len(open_gaps), "unfilled gap")
         advice = "ask how the outputs were made"
-        yield finding(Code.GAPS_UNFILLED, expected, found, open_gaps, advice)
+        yield make_note(Code.GAPS_UNFILLED, expected, found, open_gaps, advice)

@@ -126,14 +126,6 @@ def test_what_is_unusual_in_a_gap_is_marked_beside_the_solution(line, marked, tm
     assert gap.solution[0] == gap.lines[1].text
 
 
-def test_a_copy_under_another_name_is_compared_with_what_it_copies(tmp_path):
-    text = edited("02", "train", "test_accuracy=accuracy,", "test_accuracy=0.99,")
-    [found] = of_text("02", tmp_path, mine=text)
-    assert found.said == "2 lines outside the gaps differ from train.py as released"
-    [found] = of_text("02", tmp_path, mine=source("lessons", "02", "train.py").read_text())
-    assert found.said == "train.py as released, under another name"
-
-
 def test_a_program_of_ones_own_shows_only_marked_lines(tmp_path):
     [found] = of_text("02", tmp_path, plot="import numpy\nRecord('02')\nprint(numpy.pi)\n")
     assert found.said == "3 lines of the student's own"
