@@ -1,4 +1,4 @@
-"""Tests of the cells of 07 to 09 and 12 for `full` only, with records instead of GPUs."""
+"""Test what the pages of 07 to 09 and 12 request in `full`, on a site with GPUs."""
 
 import ast
 import re
