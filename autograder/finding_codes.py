@@ -96,9 +96,7 @@ class FindingCode(StrEnum):
     ANSWERS_BESIDE = ("answers beside answers.txt", INFORMATION,
         "Only answers.txt counts, not the other files with answers")
     ANSWERS_TOO_LARGE = auto(), INFORMATION, "The answers file is too large to read"
-    ANSWERS_DIFFER = ("answers in two places differ", LOOK,
-        "Some answers differ between two places, so they do not count")
-    ANSWERED_TWICE = auto(), INFORMATION, "`{name}` is answered twice"
+    ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"
     ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"
     ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
     # Runs.

@@ -15,8 +15,8 @@ from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import COPIED, stem
 from autograder.submissions.lesson_files import (
     LessonFiles,
-    contents_of,
     count_copies_once,
+    digest_of,
     shorten_names,
 )
 from autograder.submissions.lesson_names import lesson_of
@@ -106,10 +106,10 @@ def copied(source: Path, target: Path, name: str) -> list[Note]:
     return []
 
 
-def digests(folder: Path) -> dict[str, set[tuple[str, bytes]]]:
+def digests(folder: Path) -> dict[str, bytes]:
     """Return the names and digests of a folder's files."""
     names = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): contents_of({path: path.name}) for path in names}
+    return {str(path.relative_to(folder)): digest_of(path) for path in names}
 
 
 def remove_scratch(home: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder.codes import FindingCode
+from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.records import Where
 from autograder.safe_text import shortened
@@ -40,7 +41,7 @@ class WrittenAnswer:
 
     text: str
     where: Where
-    differs: str = ""  # the different values if files disagree; then `text` is empty
+    differs: str = ""  # the different answers, if there are several; then `text` is empty
 
 
 class Line(NamedTuple):
@@ -71,31 +72,41 @@ def parse_answers(
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
     """Return the answers by id, and findings about lines that do not count.
 
-    If an id has two different values, the question counts as unanswered. `ids` are the ids of all
-    questions. Lines that cannot be read are also added to `unread`.
+    `ids` are the ids of all questions. Lines that cannot be read are also added to `unread`.
     """
-    answers: dict[str, WrittenAnswer] = {}
-    twice: dict[str, Where] = {}
-    findings = []
+    found, findings = list[tuple[str, WrittenAnswer]](), list[Note]()
     asked = [words_of(key) for key in ids]
     for line in lines_of(data, name, ids):
-        if line.id:
-            if (
-                answers.setdefault(line.id, WrittenAnswer(line.value, line.where)).text
-                != line.value
-            ):
-                twice[line.id] = line.where
-            continue
-        answer = WrittenAnswer(line.text, line.where)
+        answer = WrittenAnswer(line.value if line.id else line.text, line.where)
         words = words_in(line.text)
-        if not ids or any(asked_for <= words for asked_for in asked):
+        if line.id:
+            found.append((line.id, answer))
+        elif not ids or any(asked_for <= words for asked_for in asked):
             if unread is not None and len(unread) < MOST_UNREAD:
                 unread.append(answer)
             code, text = FindingCode.ANSWER_LINE_UNREAD, shortened(line.text, 80)
             findings.append(note_of(code, "", text, [line.where]))
-    code, found = FindingCode.ANSWERED_TWICE, "two different values, so neither counts"
-    for key, where in twice.items():
-        findings.append(note_of(code, "", found, (answers.pop(key).where, where), name=key))
+    answers, different = without_contradictions(found)
+    return answers, [*findings, *different]
+
+
+def without_contradictions(
+    found: Iterable[tuple[str, WrittenAnswer]],
+) -> tuple[dict[str, WrittenAnswer], list[Note]]:
+    """Return the answers by id. A question with different answers counts as unanswered.
+
+    The grader must not guess which one is meant.
+    """
+    answers, findings = dict[str, WrittenAnswer](), list[Note]()
+    for key, some in grouped(found).items():
+        given = {answer.text: answer for answer in some if answer.text}
+        answers[key] = next(iter(given.values()), some[0])
+        if len(given) > 1:
+            texts = " and ".join(shortened(text, 40) for text in [*given][:3])
+            differs = f"different answers: {key} = {texts}"
+            answers[key] = WrittenAnswer("", answers[key].where, differs)
+            places = [answer.where for answer in given.values()]
+            findings.append(note_of(FindingCode.ANSWERED_TWICE, "", differs, places, id=key))
     return answers, findings
 
 

@@ -5,7 +5,6 @@ In manifest.csv, a doubt has the form `code: file: detail`. TABLE has the rest o
 
 from collections.abc import Iterable
 from pathlib import PurePath
-from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.notes import Note, make_note
@@ -17,79 +16,69 @@ MOST = 20  # doubts of one submission
 SEPARATOR = " | "  # between the doubts in a cell
 
 
-class Entry(NamedTuple):
-    """The text of a doubt's note, except its heading.
-
-    `{name}` is the file's name, and `{parent}` is the archive that contains it.
-    """
-
-    expected: str
-    advice: str = ""
-
-
 OPENS = "a zip or tar that can be read to its end"
 UPLOAD = "`{name}`: upload it again"
 C = FindingCode
 # fmt: off
-TABLE: dict[FindingCode, Entry] = {
+# What is expected and what to do. `{name}` is the file's name, and `{parent}` the archive it is in.
+TABLE: dict[FindingCode, tuple[str, str]] = {
     # Who submitted it, and when.
-    C.OWNER_UNKNOWN: Entry(
+    C.OWNER_UNKNOWN: (
         "an id, address or name on the roster",
         "find out who submitted it, and write the student into manifest.csv"),
-    C.MARKED_LATE: Entry(
+    C.MARKED_LATE: (
         "a time of submission",
         "if late days cost points, write the time of submission into manifest.csv"),
-    C.TIME_UNREAD: Entry(
+    C.TIME_UNREAD: (
         "a time like 2026-03-01T23:59+01:00", "write the time into manifest.csv"),
-    C.LATEST_COUNTS: Entry("one submission per lesson"),
+    C.LATEST_COUNTS: ("one submission per lesson", ""),
     # Which lesson it belongs to.
-    C.SEVERAL_FOLDERS: Entry(
+    C.SEVERAL_FOLDERS: (
         "one folder per lesson",
         "keep only what should count"),
-    C.LESSON_OVERRIDDEN: Entry(
+    C.LESSON_OVERRIDDEN: (
         "files of the lesson in `--lesson`",
         "to count the files for their own lesson, write that lesson into manifest.csv; "
         "otherwise leave the row, and the student's page says that they belong to another lesson"),
     # Files that were not read.
-    C.LEFT_OUT: Entry(
+    C.LEFT_OUT: (
         "outputs and answers.txt", "submit regular files, in the lesson's folder"),
-    C.FILE_UNREADABLE: Entry(
+    C.FILE_UNREADABLE: (
         "files that the grader can open and read to their end",
         "check the file's permissions and the disk, then grade again"),
-    C.NOTHING_FOUND: Entry(
+    C.NOTHING_FOUND: (
         "outputs of jobs and answers.txt", "submit the lesson's folder with its outputs"),
-    C.ANSWERS_NOT_TEXT: Entry(
+    C.ANSWERS_NOT_TEXT: (
         "answers.txt, plain text",
         "save it as plain text under the name answers.txt, and submit that"),
-    C.ANSWERS_MISNAMED: Entry("answers.txt", "rename it to answers.txt"),
-    C.ANSWERS_BESIDE: Entry(
+    C.ANSWERS_MISNAMED: ("answers.txt", "rename it to answers.txt"),
+    C.ANSWERS_BESIDE: (
         "one answers.txt per lesson", "put all answers into answers.txt"),
     # The contents of files.
-    C.ANSWERS_TOO_LARGE: Entry(
+    C.ANSWERS_TOO_LARGE: (
         "a few lines `id = value`", "keep only the lines `id = value`"),
-    C.ANSWER_LINE_UNREAD: Entry(
+    C.ANSWER_LINE_UNREAD: (
         "id = value", "write one answer per line, like `keras_epoch_s = 0.91`"),
-    C.ANSWERED_TWICE: Entry("one value", "delete the line that is not your answer"),
-    C.ANSWERS_DIFFER: Entry(
-        "one answers.txt for a lesson", "keep only the answers.txt that should count"),
-    C.SEVERAL_REPORTS: Entry("one report.md"),
+    C.ANSWERED_TWICE: (
+        "one value", "keep only the answer that should count"),
+    C.SEVERAL_REPORTS: ("one report.md", ""),
     # Archives.
-    C.ARCHIVE_KIND: Entry(
+    C.ARCHIVE_KIND: (
         "outputs of jobs and answers.txt", "pack the lesson's folder again, as .zip or .tar.gz"),
-    C.ARCHIVE_CLOSED: Entry(
+    C.ARCHIVE_CLOSED: (
         "the files themselves",
         "`autograder collect --from folders` opens archives"),
-    C.ARCHIVE_WITHIN: Entry(
+    C.ARCHIVE_WITHIN: (
         "files packed once",
         "`{name}` is packed in {parent}: unpack it, and pack only once"),
-    C.ARCHIVE_LEFT_OUT: Entry(
+    C.ARCHIVE_LEFT_OUT: (
         "regular files with relative names",
         "pack the lesson's folder again, with only its outputs and answers.txt"),
-    C.FILE_DAMAGED: Entry(
+    C.FILE_DAMAGED: (
         "files that can be unpacked",
         "`{name}` is damaged in {parent}: pack again, and submit that"),
-    C.ARCHIVE_UNOPENED: Entry(OPENS, UPLOAD),
-    C.ARCHIVE_DAMAGED: Entry(OPENS, UPLOAD),
+    C.ARCHIVE_UNOPENED: (OPENS, UPLOAD),
+    C.ARCHIVE_DAMAGED: (OPENS, UPLOAD),
 }
 # fmt: on
 
@@ -109,12 +98,12 @@ def note_of(
 
     `file` is its name as the student knows it.
     """
-    entry, path = TABLE[code], PurePath(file)
+    (expected, advice), path = TABLE[code], PurePath(file)
     parent = next(filter(is_package, reversed(path.parts[:-1])), path.parent.name)
     names = {"name": shortened(path.name, 80), "parent": shortened(parent, 80)} | fields
     actual = detail if file in detail else f"{file}: {detail}".rstrip(": ")
     places = [Where(file, 0)] if file else where
-    return make_note(code, entry.expected, actual, places, entry.advice.format(**names), **names)
+    return make_note(code, expected, actual, places, advice.format(**names), **names)
 
 
 def file_of(doubt: Note) -> str:

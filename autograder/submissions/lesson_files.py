@@ -1,7 +1,6 @@
 """Sort a student's files of one lesson by kind.
 
-Copies count once, and names are as short as possible while still distinct. If files give different
-answers to a question, no answer counts, because the grader must not guess which one is meant.
+Copies count once, and names are as short as possible while still distinct.
 """
 
 import hashlib
@@ -11,11 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from autograder.codes import FindingCode
+from autograder.grouping import grouped
 from autograder.notes import Note
-from autograder.records import Where
 from autograder.safe_text import shortened
-from autograder.submissions import output_names
-from autograder.submissions.answers import WrittenAnswer, holds_answers, read_answers
+from autograder.submissions.answers import (
+    WrittenAnswer,
+    holds_answers,
+    read_answers,
+    without_contradictions,
+)
 from autograder.submissions.doubts import MOST, note_of
 from autograder.submissions.kinds import ANSWERS, Kind
 from autograder.submissions.regular_files import open_regular
@@ -118,33 +121,24 @@ def the_answers_file(files: LessonFiles) -> None:
 
 
 def count_copies_once(files: dict[Path, str]) -> None:
-    """Remove copies: a job's files can also be in the package that `lessons submit` created."""
-    jobs: dict[str, dict[PurePath, list[Path]]] = {}  # job name -> folder -> its files
-    for path in sorted(files, key=lambda path: len(PurePath(files[path]).parts)):
-        name = PurePath(files[path])
-        job = output_names.read(name.name.lower()).shared
-        jobs.setdefault(job, {}).setdefault(name.parent, []).append(path)
-    for places in jobs.values():
-        seen: list[set[tuple[str, bytes]]] = []
-        for same_job in places.values() if len(places) > 1 else ():
-            contents = contents_of({path: files[path] for path in same_job})
-            if any(contents <= other for other in seen):
-                for path in same_job:
-                    del files[path]
-            seen.append(contents)
+    """Remove copies: a file can also be in the package that `lessons submit` created."""
+    in_order = sorted(files, key=lambda path: len(PurePath(files[path]).parts))
+    by_name = grouped((PurePath(files[path]).name.lower(), path) for path in in_order)
+    for same in by_name.values():
+        seen = set[bytes]()
+        for path in same if len(same) > 1 else ():
+            digest = digest_of(path)
+            if digest in seen:
+                del files[path]
+            seen.add(digest)
 
 
-def contents_of(files: Mapping[Path, str]) -> set[tuple[str, bytes]]:
-    """Return the names of files with their digests."""
-    contents = set()
-    for path, name in files.items():
-        try:
-            with open_regular(path) as file:
-                content = hashlib.file_digest(file, "blake2b").digest()
-        except OSError:  # the error is reported when the file is read
-            content = os.fsencode(path)
-        contents.add((PurePath(name).name.lower(), content))
-    return contents
+def digest_of(path: Path) -> bytes:
+    try:
+        with open_regular(path) as file:
+            return hashlib.file_digest(file, "blake2b").digest()
+    except OSError:  # the error is reported when the file is read
+        return os.fsencode(path)
 
 
 def shorten_names(files: LessonFiles) -> None:
@@ -163,34 +157,11 @@ def shorten_names(files: LessonFiles) -> None:
 def answers_of(
     files: Mapping[Path, str], ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
-    """Return a lesson's answers.
-
-    If two files answer a question differently, the question counts as unanswered.
-    """
-    answers: dict[str, WrittenAnswer] = {}
-    differ: dict[str, dict[str, Where]] = {}
-    findings: list[Note] = []
+    """Return the answers in all files of a lesson."""
+    found, findings = list[tuple[str, WrittenAnswer]](), list[Note]()
     for path, name in files.items():
         here, more = read_answers(path, name, ids, unread)
+        found += here.items()
         findings += more
-        for key, answer in here.items():
-            first = answers.get(key)
-            if first is None or not first.text:
-                answers[key] = answer
-            elif answer.text and answer.text != first.text:
-                differ.setdefault(key, {first.text: first.where})[answer.text] = answer.where
-    for key, values in differ.items():
-        answers[key] = WrittenAnswer("", answers[key].where, in_words(key, values))
-    if differ:
-        found = shortened("; ".join(in_words(*both) for both in differ.items()), 300)
-        places = [where for both in differ.values() for where in both.values()]
-        findings.append(note_of(FindingCode.ANSWERS_DIFFER, "", found, places))
-    return answers, findings
-
-
-def in_words(key: str, values: Mapping[str, Where]) -> str:
-    names = {PurePath(where.file).name for where in values.values()}
-    files = names.pop() if len(names) == 1 else "files of answers"
-    many = "two" if len(values) == 2 else "several"
-    told = " and ".join(shortened(value, 40) for value in list(values)[:3])
-    return f"{many} {files} give {key} = {told}"
+    answers, different = without_contradictions(found)
+    return answers, [*findings, *different]
