@@ -11,7 +11,7 @@ from autograder.classroom.one_unit import Grades
 from autograder.classroom.whole_class import FEWEST, with_class_findings
 from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.load import LoadedClass
-from autograder.report import class_files, student_files, terminal
+from autograder.report import files, terminal
 from autograder.safe_text import page_name
 from autograder.submissions.class_folder import Unit
 from autograder.verdict import GRADER_ERROR, Grade
@@ -32,8 +32,8 @@ def finish_class(
     rows = with_class_findings(rows, people, settings)
     said: list[str] = []
     if out is not None:
-        student_files.write_students(grades, rows, people, settings, out)
-        said = class_files.write_all(rows, out, people, settings, options.canvas, options.moodle)
+        files.write_students(grades, rows, people, settings, out)
+        said = files.write_class(rows, out, people, settings, options.canvas, options.moodle)
     elif len(units) > 1:
         said = ["Nothing was saved: --out FOLDER writes pages and tables."]
     said = [*said, *before_release(rows), *submitted_by_one(rows, settings)]

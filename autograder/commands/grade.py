@@ -16,8 +16,7 @@ from autograder.commands.load import LoadedClass, load
 from autograder.commands.options import FOLDER, GRADED, class_options, options_of
 from autograder.commands.roll_call import not_graded, roll_call, unassigned
 from autograder.cpus import usable_cpus
-from autograder.report import gradescope, student_files
-from autograder.report.class_page.lesson import LESSONS
+from autograder.report import files, gradescope
 from autograder.safe_text import shortened
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import check_students
@@ -25,7 +24,7 @@ from autograder.submissions.class_folder import Unit, read_class, units_of
 from autograder.writing import write_if_new
 
 # The folders that the grader writes into --out
-OURS = {*student_files.FOLDERS, LESSONS}
+OURS = {*files.FOLDERS}
 
 
 @dataclass(frozen=True, slots=True)

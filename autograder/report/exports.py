@@ -6,7 +6,7 @@ A platform's own files are filled in elsewhere (`canvas.py`, `moodle.py`).
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
+from functools import partial
 
 from pydantic_core import to_json
 
@@ -22,20 +22,21 @@ Columns = Mapping[str, Callable[[Grade, Person], object]]
 People = Mapping[str, Person]
 Export = Callable[[Sequence[Grade], People, ClassSettings], str]
 
+
+def own(*names: str) -> Columns:
+    """Return columns that have the same names in a grade."""
+    return {name: partial(lambda name, row, person: getattr(row, name), name) for name in names}
+
+
 GRADES: Columns = {
-    "student": lambda row, person: row.student,
+    **own("student"),
     "name": lambda row, person: person.full_name,
     "email": lambda row, person: person.email,
-    "lesson": lambda row, person: row.lesson,
-    "score": lambda row, person: row.score,
-    "max_score": lambda row, person: row.max_score,
-    "raw_score": lambda row, person: row.raw_score,
-    "status": lambda row, person: row.status,
+    **own("lesson", "score", "max_score", "raw_score", "status"),
     "evidence": lambda row, person: row.level,
     "look": lambda row, person: "; ".join(map(str, row.look)),
     "adjustments": lambda row, person: "; ".join((*row.adjustments, *row.unused_overrides)),
-    "epoch_s": lambda row, person: row.epoch_s,
-    "speedup": lambda row, person: row.speedup,
+    **own("epoch_s", "speedup"),
 }
 NBGRADER: Columns = {  # of nbgrader's own export
     "assignment": lambda row, person: f"{row.lesson} {row.title}".strip(),
@@ -55,16 +56,13 @@ NBGRADER: Columns = {  # of nbgrader's own export
     "score": lambda row, person: row.final_score,
     "max_score": lambda row, person: row.worth,
 }
-PLAIN = (
-    *("student", "lesson", "title", "profile", "status", "score", "raw_score", "max_score"),
-    *("waiting", "page", "handed_in", "epoch_s", "speedup", "adjustments"),
-    *("unused_overrides", "untimed", "late_points", "partners", "programs_missing"),
-)
-TABLE: Mapping[str, Callable[[Grade], object]] = {  # of grades.json
-    **{name: attrgetter(name) for name in PLAIN},
-    "tier": lambda row: row.level,
-    "look": lambda row: [{"code": note.code, "text": str(note)} for note in row.look],
-    "checks": lambda row: [(c.id, c.score, c.points, c.status) for c in row.checks],
+TABLE: Columns = {  # of grades.json
+    **own("student", "lesson", "title", "profile", "status", "score", "raw_score", "max_score"),
+    **own("waiting", "page", "handed_in", "epoch_s", "speedup", "adjustments", "unused_overrides"),
+    **own("untimed", "late_points", "partners", "programs_missing"),
+    "tier": lambda row, person: row.level,
+    "look": lambda row, person: [{"code": note.code, "text": str(note)} for note in row.look],
+    "checks": lambda row, person: [(c.id, c.score, c.points, c.status) for c in row.checks],
 }
 CHECK = ("student", "lesson", "check", "score", "points", "status")
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")  # in Canvas's gradebook
@@ -78,12 +76,13 @@ def to_csv(lines: Iterable[Iterable[object]]) -> str:
     return text.getvalue()
 
 
+def values(columns: Columns, row: Grade, people: People) -> dict[str, object]:
+    person = people.get(row.student, Person(row.student))
+    return {name: value(row, person) for name, value in columns.items()}
+
+
 def table(columns: Columns, rows: Iterable[Grade], people: People) -> str:
-    lines = (
-        [value(row, people.get(row.student, Person(row.student))) for value in columns.values()]
-        for row in rows
-    )
-    return to_csv([columns, *lines])
+    return to_csv([columns, *(values(columns, row, people).values() for row in rows)])
 
 
 def nbgrader(rows: Sequence[Grade], people: People, settings: ClassSettings) -> str:
@@ -101,7 +100,7 @@ def checks(rows: Sequence[Grade], people: People, settings: ClassSettings) -> st
 
 
 def as_json(rows: Sequence[Grade], people: People, settings: ClassSettings) -> str:
-    grades = [{name: value(row) for name, value in TABLE.items()} for row in rows]
+    grades = [values(TABLE, row, people) for row in rows]
     about = {"format": 1, "title": settings.heading, "profile": settings.profile}
     return to_json(about | {"grades": grades}, indent=1, inf_nan_mode="strings").decode() + "\n"
 

@@ -1,8 +1,4 @@
-"""Fill in Canvas's export or Moodle's worksheet.
-
-Other cells stay as they are, points are converted to the assignment's scale, and a sentence reports
-what was done.
-"""
+"""Fill in Canvas's export or Moodle's worksheet: other cells stay, points are rescaled."""
 
 import csv
 import io
@@ -81,15 +77,14 @@ class Filled:
         """Return how many lines have points, which have none, and which students lack a line."""
         filled, lines = len(self.students), len(self.students) + len(self.without)
         parts = [f"{self.name}: {filled} of {lines} students filled in"]
-        if lost := sorted(set(graded) - set(self.students)):
-            parts.append(f"no line there for {some(lost)} (the roster needs their {known_by})")
+        lost = [printable(name, 60) for name in sorted(set(graded) - set(self.students))]
+        if lost:
+            names = enumerated(lost, NAMED)
+            parts.append(f"no line there for {names} (the roster needs their {known_by})")
         if self.students and self.without:
-            parts.append(f"without points here: {some(self.without)}")
+            names = enumerated([printable(name, 60) for name in self.without], NAMED)
+            parts.append(f"without points here: {names}")
         return "; ".join([*parts, *filter(None, dict.fromkeys(self.notes))])
-
-
-def some(names: Iterable[str]) -> str:
-    return enumerated([printable(name, 60) for name in names], NAMED)
 
 
 def scale(worth: float, cell: str) -> tuple[float, str]:

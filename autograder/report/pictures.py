@@ -70,10 +70,8 @@ def _bars(
         x = LEFT + slot * (index + 0.5)
         for kind, value, share in bars:
             y, width = height(value), min(share * slot, 60 * share)
-            body.append(
-                f'<rect class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" '
-                f'height="{FLOOR - y:.1f}"/>'
-            )
+            corner = f'class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}"'
+            body.append(f'<rect {corner} width="{width:.1f}" height="{FLOOR - y:.1f}"/>')
         if index % math.ceil(len(slots) / 12) == 0:
             body.append(_text(x, FLOOR + 15, index + 1))
     body += [_rule(height(value), kind) for kind, value in rules.items()]
@@ -81,10 +79,7 @@ def _bars(
 
 
 def epoch_bars(run: RunSummary) -> Markup:
-    """Draw the seconds of every epoch.
-
-    The first bar is hatched, because it includes the start-up.
-    """
+    """Draw the seconds of every epoch. The first is hatched, because it includes the start-up."""
     seconds = [s if s is not None and 0 < s < 1e9 else 0.0 for s in run.epoch_seconds[:60]]
     slots = [[("bar" if index else "bar first", s, 0.7)] for index, s in enumerate(seconds)]
     median = {"mark": run.epoch_s.value} if run.epoch_s else {}
@@ -115,11 +110,11 @@ def speedup_curve(
 
     Both axes are in powers of two, so the ideal (dashed) is a straight line.
     """
-    most = max([w for w, _ in points] + [w for w, _ in reference] + [2])
-    lowest = min([p.low for _, p in points if p.low > 0] + [v for _, v in reference] + [1.0])
-    first = max(math.floor(math.log2(lowest)), -6)
-    last = math.ceil(math.log2(max([p.high for _, p in points] + [float(most)])) - 1e-9)
-    last = min(last, math.ceil(math.log2(most)) + 3)
+    most = max(2, *(workers for workers, _ in (*points, *reference)))
+    values = [1.0, float(most), *(v for _, v in reference)]
+    values += [end for _, p in points for end in (p.low, p.high) if end > 0]
+    first = max(math.floor(math.log2(min(values))), -6)
+    last = min(math.ceil(math.log2(max(values)) - 1e-9), math.ceil(math.log2(most)) + 3)
 
     def x_of(workers: float) -> float:
         return LEFT + 10 + (RIGHT - LEFT - 20) * math.log2(workers) / math.log2(most)
@@ -138,10 +133,7 @@ def speedup_curve(
         body.append(_text(x_of(size), FLOOR + 15, size))
     for workers, p in sorted(points, key=lambda item: item[0]):
         x = x_of(max(workers, 1))
-        body.append(
-            f'<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" '
-            f'y1="{y_of(p.low):.1f}" y2="{y_of(p.high):.1f}"/>'
-            f'<circle class="dot" cx="{x:.1f}" cy="{y_of(p.value):.1f}" r="4"/>'
-        )
-    body.append(_below("workers"))
-    return _frame("Speedup over workers; the ideal is dashed", body)
+        ends = f'y1="{y_of(p.low):.1f}" y2="{y_of(p.high):.1f}"'
+        body.append(f'<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" {ends}/>')
+        body.append(f'<circle class="dot" cx="{x:.1f}" cy="{y_of(p.value):.1f}" r="4"/>')
+    return _frame("Speedup over workers; the ideal is dashed", [*body, _below("workers")])

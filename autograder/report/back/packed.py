@@ -1,15 +1,14 @@
 """Pack feedback in the forms that Moodle and Canvas accept: a page and a text for each student.
 
-For Moodle's "Upload multiple feedback files in a zip", the zip has one folder
-NAME_NUMBER_assignfeedback_file_ per participant. The number comes from the assignment's grading
-worksheet. Canvas, "Upload submissions": files with the same names as in Canvas's download of the
-submissions. Canvas finds the student and the file by the first two numbers between underscores.
+Moodle, "Upload multiple feedback files in a zip": a folder NAME_NUMBER_assignfeedback_file_ per
+participant, with the number of the grading worksheet. Canvas, "Upload submissions": files named as
+in its own download; Canvas finds the student and the file by the first two numbers in a name.
 """
 
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -29,6 +28,7 @@ from autograder.writing import encoded
 
 NAMED = 5  # students in a sentence
 DAY_ONE = (2020, 1, 1, 0, 0, 0)  # of all members of a zip, because the real time would differ
+Files = Mapping[str, str | bytes]
 Pack = tuple[str, bytes, str]  # name and bytes of a file, and a sentence about it
 
 
@@ -37,31 +37,27 @@ class Back:
     """Feedback for the students of one lesson."""
 
     lesson: str
-    grades: Mapping[str, Grade]
+    grades: Mapping[str, Grade]  # by student
     people: Mapping[str, Person]  # from the roster
-    nothing: Sequence[str]  # students who submitted nothing for it, and get nothing back
     heading: str
 
     def files(self, student: str) -> dict[str, str]:
+        """Return the student's page, and a text for platforms that show comments."""
         grade, name = self.grades[student], f"feedback-{self.lesson}"
         page = student_page(full_name(student, self.people), [grade], {}, heading=self.heading)
         return {f"{name}.html": page, f"{name}.txt": summary(grade)}
 
-    def pack(
-        self, name: str, files: Mapping[str, str | bytes], packed: Sequence[str], advice: str
-    ) -> Pack:
+    def pack(self, name: str, files: Files, packed: Collection[str], advice: str) -> Pack:
         """Return the zip, and a sentence on who gets feedback and who has a grade but gets none.
 
         If nobody would get feedback, raise an error, so that no earlier file is replaced.
         """
+        students = counted(len(self.grades), "student")
         if not packed:
-            students = counted(len(self.grades), "student")
             raise SettingsError(f"{name} would contain none of {students}: {advice}")
-        text = f"{name}: for {len(packed)} of {len(self.grades)} students"
+        text = f"{name}: for {len(packed)} of {students}"
         if lost := sorted(set(self.grades) - set(packed)):
             text += f"; none for {enumerated(lost, NAMED)} ({advice})"
-        if self.nothing:
-            text += f"; nothing was submitted by {enumerated(self.nothing, NAMED)}"
         return name, zipped(files), text
 
 
@@ -74,26 +70,25 @@ def summary(grade: Grade) -> str:
 def of_lesson(file: Path, graded: GradedClass, people: Mapping[str, Person]) -> Back:
     """Return the students who submitted something for a file's lesson, even if only a picture.
 
-    Feedback for these students begins with what to do next. Students who submitted nothing get no
-    feedback.
+    Feedback for these students begins with what to do next. The others get no feedback.
     """
     lesson, grades = filling.lesson_meant(file, graded.rows), {}
-    rows = [row for row in graded.rows if row.lesson == lesson]
-    for row in rows:
-        record = read(record_file(graded.folder, row.page))[0] if row.page else ()
-        own = [grade for grade in record if grade.lesson == lesson]
-        own += [
-            replace(grade, lesson=lesson, title=row.title, max_score=row.max_score)
-            for grade in record
-            if grade.status == GradeStatus.MISSING and any(f.where for f in grade.findings)
-        ]  # that belong to no lesson, and therefore cannot be graded
-        if own:
-            grades[row.student] = own[0]
-    absent = {row.student for row in rows if row.status == GradeStatus.MISSING}
-    return Back(lesson, grades, people, sorted(absent - grades.keys()), graded.heading)
+    for row in graded.rows:
+        if row.lesson == lesson and row.page:
+            record, _ = read(record_file(graded.folder, row.page))
+            own = [grade for grade in record if grade.lesson == lesson or is_unclear(grade)]
+            for grade in sorted(own, key=is_unclear)[:1]:
+                title, most = row.title, row.max_score
+                grades[row.student] = replace(grade, lesson=lesson, title=title, max_score=most)
+    return Back(lesson, grades, people, graded.heading)
 
 
-def zipped(files: Mapping[str, str | bytes]) -> bytes:
+def is_unclear(grade: Grade) -> bool:
+    """Return whether a submission belongs to no lesson and therefore cannot be graded."""
+    return grade.status == GradeStatus.MISSING and any(note.where for note in grade.findings)
+
+
+def zipped(files: Files) -> bytes:
     """Return a zip that has the same bytes for the same contents."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -152,7 +147,7 @@ def for_canvas(downloaded: Path, graded: GradedClass, people: Mapping[str, Perso
         own = back.files(student)
         files[name] = zipped(own) if is_zip(name) else own[f"feedback-{back.lesson}.txt"]
     advice = "--roster needs their canvas_id, and the download must have their .zip or text file"
-    return back.pack(f"canvas-{back.lesson}.zip", files, [*names], advice)
+    return back.pack(f"canvas-{back.lesson}.zip", files, names, advice)
 
 
 def is_zip(name: str) -> bool:

@@ -1,7 +1,4 @@
-"""Make a page for each lesson: students × checks, to see one question across all students.
-
-It counts the students who passed each check.
-"""
+"""Make a page for each lesson: students × checks, and how many students passed each check."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,18 +47,12 @@ class LessonOfClass:
 
 def of_class(rows: Sequence[Grade], titles: Titles) -> list[LessonOfClass]:
     """Return each lesson in which somebody was graded, with its students and checks."""
-    by_lesson = grouped((row.lesson, row) for row in rows)
-    return [
-        LessonOfClass(
-            f"{lesson} {own[0].title}",
-            f"{LESSONS}/{file_name(lesson)}.html",
-            own,
-            checks_of(own, titles.get(lesson, {})),
-            summary(own),
-        )
-        for lesson, own in sorted(by_lesson.items())
-        if any(row.checks for row in own)
-    ]
+    lessons = []
+    for lesson, own in sorted(grouped((row.lesson, row) for row in rows).items()):
+        if checks := checks_of(own, titles.get(lesson, {})):
+            title, path = f"{lesson} {own[0].title}", f"{LESSONS}/{file_name(lesson)}.html"
+            lessons.append(LessonOfClass(title, path, own, checks, summary(own)))
+    return lessons
 
 
 def checks_of(rows: Iterable[Grade], titles: Mapping[str, str]) -> list[CheckOfClass]:

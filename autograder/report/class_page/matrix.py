@@ -12,6 +12,7 @@ from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
 
 OTHER = "(other)"  # the column for work of no lesson; a lesson cannot have this name
+WITHOUT_POINTS = {GradeStatus.EXCUSED: ("EX", "excused"), GRADER_ERROR: ("error", "error")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +51,13 @@ class Line:
 
 
 def columns(rows: Sequence[Grade], policy: Policy) -> list[Column]:
-    titles: dict[str, str] = {}
-    for row in rows:
-        titles[column_of(row)] = titles.get(column_of(row)) or row.title
-    odd = titles.pop(OTHER, None) is not None
     due = policy.late.due
+    titles = {row.lesson: row.title for row in rows if row.title}
     heads = [
         Column(lesson, title, due.get(lesson, ""), bool(due) and lesson not in due)
         for lesson, title in sorted(titles.items())
     ]
-    return [*heads, Column(OTHER, "of no lesson")] if odd else heads
+    return heads + [Column(OTHER, "of no lesson")] * any(not row.title for row in rows)
 
 
 def column_of(row: Grade) -> str:
@@ -102,10 +100,7 @@ def line(
 
 
 def cell(rows: Sequence[Grade], head: Column, policy: Policy) -> Cell:
-    """Return the cell for a student's rows in a column.
-
-    Only the column OTHER can have several rows.
-    """
+    """Return the cell for a student's rows in a column: one, or any number in OTHER."""
     if not rows:
         return Cell()
     row, look = rows[0], any(row.look for row in rows)
@@ -121,6 +116,5 @@ def cell(rows: Sequence[Grade], head: Column, policy: Policy) -> Cell:
         due = due_time(*row.key, policy) if row.key in policy.extensions else None
         later = due.isoformat() if due else ""
         return Cell("—", "missing", -2.0, look, later, points_lost(row, policy))
-    if row.status == GradeStatus.EXCUSED:
-        return Cell("EX", "excused", -1.0, look)
-    return Cell("error" if row.status == GRADER_ERROR else row.status, "error", -1.0, look)
+    text, kind = WITHOUT_POINTS.get(row.status, (row.status, "error"))
+    return Cell(text, kind, -1.0, look)
