@@ -20,6 +20,8 @@ course_readable() {
     elif ! nobody_can "$(student_venv)/bin/cluster" --version >/dev/null; then
         say "Students cannot start the course's commands in $VENV/bin: make the environment (make .venv) with an interpreter that others may execute, then run box-up again."
         return 1
+    elif nobody_can ls "$COURSE/solutions" >/dev/null; then
+        say "Students can read the solutions in $COURSE. In a graded course, serve a release instead (docs/box.md)."
     fi
 }
 

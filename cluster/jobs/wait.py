@@ -1,30 +1,25 @@
-"""`cluster wait`: wait until a job has ended, and show its state, reason and expected start."""
+"""Wait until a job has ended, and show its state, reason and expected start."""
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import click
 
 from cluster.jobs import failure_advice
+from cluster.schedulers import history
 from cluster.schedulers.contract import WAITING, JobStatus
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
 QUICK = 0.25  # seconds between the first two requests
+MEANINGS = {  # of a reason or a state that is not the job's fault
+    "NODE_FAIL": "its node failed, not your program: submit the job again",
+    "BeginTime": "Slurm waits about two minutes before it starts a requeued job again",
+}
 LOOK_EVERY = 1.0  # seconds; checking an output file does not load the scheduler
-
-
-@click.command(
-    "wait", epilog="Exit code 0: the job succeeded; 1: it failed; 2: mistyped; 130: interrupted."
-)
-@click.option("--site", "site_name", metavar="SITE", help="The job's site, if not the one in use.")
-@click.argument("label", metavar="JOB")
-def wait_command(site_name: str | None, label: str) -> None:
-    """Wait until a job has ended; exit 1 if it failed."""
-    site = site_files.current(site_name)
-    click.echo(scheduler_of(site).ASK_BY_HAND.format(label), err=True)
-    exit_if_failed(wait_for(label, site))
 
 
 def exit_if_failed(statuses: list[JobStatus]) -> None:
@@ -48,7 +43,7 @@ def wait_for(label: str, site: Site) -> list[JobStatus]:
                     said[status.label] = line
     except KeyboardInterrupt:
         click.echo(
-            f"\nYou stopped waiting, but job {label} continues. To end it: cluster cancel {label}",
+            f"\nYou stopped waiting, but job {label} continues. To end it: scancel {label}",
             err=True,
         )
         raise SystemExit(130) from None
@@ -85,10 +80,24 @@ def describe(status: JobStatus) -> str:
     line = f"job {status.label}: {status.state}"
     if status.reason not in ("", "None"):
         line += f" ({status.reason})"
+    if known := MEANINGS.get(status.reason) or MEANINGS.get(status.state):
+        line += f": {known}"
     if never_starts(status):
-        line += (
-            f": the job before it failed, so this one never starts: cluster cancel {status.label}"
-        )
+        line += f": the job before it failed, so this one never starts: scancel {status.label}"
     if status.expected_start and status.state in WAITING:
         line += f", expected start {status.expected_start}"
     return line
+
+
+def cancel_jobs_of(folder: Path) -> list[str]:
+    """Cancel the unfinished jobs of job files in or below `folder`, and return their ids."""
+    cancelled = []
+    for submission in history.everything():
+        if not Path(submission.job_file).is_relative_to(folder.resolve()):
+            continue
+        with contextlib.suppress(click.ClickException):  # too old for the scheduler
+            scheduler = scheduler_of(site_files.current(submission.site))
+            if not all(status.over for status in scheduler.statuses(submission.job_id)):
+                scheduler.cancel(submission.job_id)
+                cancelled.append(submission.job_id)
+    return cancelled

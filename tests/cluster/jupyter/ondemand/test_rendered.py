@@ -153,11 +153,32 @@ def test_a_session_opens_on_the_start_page_of_the_unpacked_course(
     assert (Path(configuration) / "labconfig/default_setting_overrides.json").is_file()
 
 
-@pytest.mark.parametrize("course", ["my course", "../other", "/abs", "a;b", "$(reboot)"])
-def test_a_course_folder_that_is_none_is_a_sentence(tmp_path, course):
-    done = ruby(install_app(tmp_path, course=course), tmp_path / "session")
+def test_a_session_adds_what_a_new_release_has_and_changes_no_file(session, tmp_path):
+    text = session(course="dl-course", release=str(tmp_path / "week 2")).text("before.sh")
+    block = text[text.index('course="$HOME/') : text.index('if [ -d "$course/lessons" ]')]
+    for folder, content in (("home/dl-course", "mine"), ("week 2", "empty")):
+        (tmp_path / folder / "lessons").mkdir(parents=True)
+        (tmp_path / folder / "lessons/train.py").write_text(content)
+    (tmp_path / "week 2/lessons/new.py").write_text("new")
+    env = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+    subprocess.run(["bash", "-euc", block], env=env, check=True)
+    lessons = tmp_path / "home/dl-course/lessons"
+    assert [(lessons / name).read_text() for name in ("train.py", "new.py")] == ["mine", "new"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"course": "my course"}, "course"),
+        ({"course": "../other"}, "course"),
+        ({"course": "$(reboot)"}, "course"),
+        ({"release": "/week2"}, "release"),
+    ],
+)
+def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path, settings, named):
+    done = ruby(install_app(tmp_path, **settings), tmp_path / "session")
     assert done.returncode
-    assert "settings.yml: course" in done.stderr
+    assert f"settings.yml: {named}" in done.stderr
 
 
 def test_nothing_of_the_configuration_is_deprecated_or_switched_off(session):
