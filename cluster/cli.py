@@ -9,14 +9,7 @@ from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "submit": ("cluster.jobs.submit:submit_command", "Submit a job file (sbatch)."),
-    "queue": ("cluster.jobs.queue:queue_command", "List your waiting and running jobs (squeue)."),
-    "wait": ("cluster.jobs.wait:wait_command", "Wait until a job has ended."),
-    "cancel": ("cluster.jobs.queue:cancel_command", "End a job (scancel)."),
     "logs": ("cluster.jobs.logs:logs_command", "Print or follow a job's output (tail -f)."),
-    "accounting": (
-        "cluster.jobs.queue:accounting_command",
-        "Show the scheduler's records of jobs (sacct).",
-    ),
     "rerun": ("cluster.rerun.command:rerun_command", "Run submitted programs again (instructor)."),
     "use": ("cluster.sites.use:use_command", "Choose the computer that jobs run on."),
     "sites": ("cluster.sites.use:sites_command", "List the computers."),

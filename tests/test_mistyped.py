@@ -11,6 +11,7 @@ from click import (
 from click.testing import CliRunner
 
 from autograder.errors import SettingsError
+from cluster.sites.site_files import FOLDER
 from tests.test_help import PROGRAMS
 
 # In the folder where they are typed.
@@ -23,7 +24,7 @@ FILES = {
     "02.yaml": 'lesson: "02"\ntitel: My lesson\n',
     "table.csv": "workers,second\n1,2\n",
     "job.sbatch": "#!/bin/bash\ntrue\n",
-    "wrong.sbatch": "#!/bin/bash\n#SBATCH --tyme=5\ntrue\n",
+    "wrong.sbatch": "#!/bin/bash\n#SBATCH -n two words\ntrue\n",
 }
 
 # The command, the exit code, the class of the error, and a word that the sentence contains.
@@ -52,11 +53,10 @@ MISTAKES = [
     ("autograder check-mine --lesson 99", 2, UsageError, "'99'"),
     ("cluster sumbit job.sbatch", 2, UsageError, "'submit'"),
     ("cluster submit", 2, UsageError, "job.sbatch"),
-    ("cluster submit --site laptop missing.sbatch", 2, SettingsError, "missing.sbatch"),
-    ("cluster submit --site laptop wrong.sbatch", 2, SettingsError, "wrong.sbatch line 2"),
-    ("cluster submit --site laptp job.sbatch", 2, SettingsError, "laptop"),
-    ("cluster logs 4711 --site laptop", 1, ClickException, "4711"),
-    ("cluster cancel --site laptop", 2, MissingParameter, "JOB"),
+    ("cluster submit missing.sbatch", 2, SettingsError, "missing.sbatch"),
+    ("cluster submit wrong.sbatch", 2, SettingsError, "wrong.sbatch line 2"),
+    ("cluster logs 4711", 1, ClickException, "4711"),
+    ("cluster use laptp", 2, SettingsError, "laptop"),
     ("cluster use juwels", 2, UsageError, "--account"),
     ("lessons run 99 --site laptop", 2, UsageError, "02_serial"),
     ("lessons run 02 -p epochs --site laptop", 2, UsageError, "epochs=2"),
@@ -77,7 +77,7 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("COURSE_LAPTOP_QUEUE", str(tmp_path / "queue"))
-    monkeypatch.delenv("COURSE_SITE", raising=False)
+    monkeypatch.setenv("COURSE_SITE", str(FOLDER / "laptop.sh"))
     monkeypatch.chdir(tmp_path)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from cluster.job_file.sbatch_options import take_options
+from cluster.job_file.sbatch_options import take_options, unknown
 
 T = TypeVar("T")
 MARK = "#SBATCH"
@@ -88,13 +88,21 @@ def parse(text: str, path: Path = Path("job.sbatch")) -> JobFile:
 
 
 def _directive(line: str, where: str) -> dict[str, str]:
+    options: dict[str, str] = {}
     try:
-        options, rest = take_options(shlex.split(line[len(MARK) :], comments=True))
+        words = shlex.split(line[len(MARK) :], comments=True)
+        while words:
+            taken, words = take_options(words)
+            options |= taken
+            if words and unknown(dict([*taken.items()][-1:])):  # its value, without `=`
+                options[[*taken][-1]] = words.pop(0)
+            elif words:
+                raise JobFileError(f"{where}: sbatch: not an option: {words[0]!r} in {line}")
     except ValueError as error:
+        if isinstance(error, JobFileError):
+            raise
         # shlex's own message is "No closing quotation"
         raise JobFileError(f"{where}: sbatch: {error}: {line}") from None
-    if rest:
-        raise JobFileError(f"{where}: sbatch: not an option: {rest[0]!r} in {line}")
     return options
 
 

@@ -1,138 +1,41 @@
-"""List the options of `sbatch` as data, with a parser that behaves like sbatch's own."""
+"""Read and write the options of `sbatch` that the course uses. Others are passed on unread."""
 
-# Long name, short letter or "-", and whether a value follows: yes, no, or maybe (`--nice[=5]`).
-TABLE = """
-account A yes
-acctg-freq - yes
-array a yes
-batch - yes
-bb - yes
-bbf - yes
-begin b yes
-chdir D yes
-cluster-constraint - yes
-clusters M yes
-comment - yes
-constraint C yes
-container - yes
-contiguous - no
-core-spec S yes
-cores-per-socket - yes
-cpu-freq - yes
-cpus-per-gpu - yes
-cpus-per-task c yes
-deadline - yes
-delay-boot - yes
-dependency d yes
-distribution m yes
-error e yes
-exclude x yes
-exclusive - maybe
-export - yes
-export-file - yes
-extra-node-info B yes
-get-user-env - maybe
-gid - yes
-gpu-bind - yes
-gpu-freq - yes
-gpus G yes
-gpus-per-node - yes
-gpus-per-socket - yes
-gpus-per-task - yes
-gres - yes
-gres-flags - yes
-help h no
-hint - yes
-hold H no
-ignore-pbs - no
-input i yes
-job-name J yes
-kill-on-invalid-dep - yes
-licenses L yes
-mail-type - yes
-mail-user - yes
-mcs-label - yes
-mem - yes
-mem-bind - yes
-mem-per-cpu - yes
-mem-per-gpu - yes
-mincpus - yes
-network - yes
-nice - maybe
-no-kill k maybe
-no-requeue - no
-nodefile F yes
-nodelist w yes
-nodes N yes
-ntasks n yes
-ntasks-per-core - yes
-ntasks-per-gpu - yes
-ntasks-per-node - yes
-ntasks-per-socket - yes
-open-mode - yes
-output o yes
-overcommit O no
-oversubscribe s no
-parsable - no
-partition p yes
-power - yes
-prefer - yes
-priority - yes
-profile - yes
-propagate - maybe
-qos q yes
-quiet Q no
-reboot - no
-requeue - no
-reservation - yes
-signal - yes
-sockets-per-node - yes
-spread-job - no
-switches - yes
-test-only - no
-thread-spec - yes
-threads-per-core - yes
-time t yes
-time-min - yes
-tmp - yes
-tres-bind - yes
-tres-per-task - yes
-uid - yes
-usage - no
-use-min-nodes - no
-verbose v no
-version V no
-wait W no
-wait-all-nodes - yes
-wckey - yes
-wrap - yes
+# Long names, and `=` with the short letter if there is one. These need a value: `-N 2`, `--mem=4G`.
+VALUES = """
+account=A array=a begin=b chdir=D comment constraint=C cpu-bind cpus-per-gpu cpus-per-task=c
+deadline dependency=d distribution=m error=e exclude=x export gpu-bind gpus=G gpus-per-node
+gpus-per-task gres hint input=i job-name=J kill-on-invalid-dep mail-type mail-user mem mem-per-cpu
+mem-per-gpu nodelist=w nodes=N ntasks=n ntasks-per-node open-mode output=o partition=p qos=q
+reservation signal threads-per-core time=t time-min tmp wrap
 """
-ROWS = [line.split() for line in TABLE.strip().splitlines()]
-TAKES_VALUE = {name: kind for name, _, kind in ROWS}
-LONG_NAME = {letter: name for name, letter, _ in ROWS if letter != "-"}
+SWITCHES = """
+exclusive hold=H no-requeue parsable quiet=Q requeue test-only verbose=v version=V wait=W
+"""
+
+
+def table(text: str) -> dict[str, str]:
+    """Return long name -> short letter, "" if it has none."""
+    return dict(entry.partition("=")[::2] for entry in text.split())
+
+
+WITH_VALUE, FLAGS = table(VALUES), table(SWITCHES)
+LONG_NAME = {letter: name for name, letter in (WITH_VALUE | FLAGS).items() if letter}
 
 
 class OptionError(ValueError):
     """An option that sbatch would refuse. The message is in sbatch's words."""
 
 
-def full_name(name: str) -> str:
-    """Return the option for a name or an unambiguous prefix, as getopt_long does."""
-    if name in TAKES_VALUE:
-        return name
-    meant = [known for known in TAKES_VALUE if name and known.startswith(name)]
-    if len(meant) == 1:
-        return meant[0]
-    if meant:
-        possible = " ".join(f"'--{known}'" for known in meant)
-        raise OptionError(f"option '--{name}' is ambiguous; possibilities: {possible}")
-    raise OptionError(f"unrecognized option '--{name}'")
+def unknown(options: dict[str, str]) -> list[str]:
+    """Return the names of options that are not in the tables above."""
+    return [name for name in options if name not in WITH_VALUE and name not in FLAGS]
 
 
 def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
     """Split `words` into the options at the beginning and everything after them.
 
-    A later option replaces an earlier one. A flag has the value "".
+    A later option replaces an earlier one. A flag has the value "". An option that is not in the
+    tables has a value only if it is written with `=`.
     """
     options: dict[str, str] = {}
     rest = list(words)
@@ -142,10 +45,7 @@ def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
             break
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
-            name = full_name(name)
-            if equals and TAKES_VALUE[name] == "no":
-                raise OptionError(f"option '--{name}' doesn't allow an argument")
-            if not equals and TAKES_VALUE[name] == "yes":
+            if name in WITH_VALUE and not equals:
                 if not rest:
                     raise OptionError(f"option '--{name}' requires an argument")
                 value = rest.pop(0)
@@ -156,31 +56,25 @@ def take_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _short_options(letters: str, rest: list[str]) -> dict[str, str]:
-    """Parse `-N2`, `-N 2`, or several flags such as `-HQ`.
-
-    If an option needs a value and none is attached, take it from `rest`.
-    """
+    """Parse `-N2`, `-N 2`, or several flags such as `-HQ`. A value may be the next of `rest`."""
     options: dict[str, str] = {}
     while letters:
         letter, letters = letters[0], letters[1:]
         if letter not in LONG_NAME:
-            raise OptionError(f"invalid option -- '{letter}'")
+            raise OptionError(f"-{letter}: write this option with its long name, as in --nodes=2")
         name = LONG_NAME[letter]
-        if TAKES_VALUE[name] == "no":
+        if name in FLAGS:
             options[name] = ""
             continue
-        if TAKES_VALUE[name] == "yes" and not letters:
-            if not rest:
-                raise OptionError(f"option requires an argument -- '{letter}'")
-            letters = rest.pop(0)
-        options[name], letters = letters, ""
+        if not letters and not rest:
+            raise OptionError(f"option requires an argument -- '{letter}'")
+        options[name], letters = letters or rest.pop(0), ""
     return options
 
 
 def as_words(options: dict[str, str]) -> list[str]:
     """Return the options as words of a command line; the reverse of `take_options`."""
-    words = []
-    for name, value in options.items():
-        flag = TAKES_VALUE[name] == "no" or (TAKES_VALUE[name] == "maybe" and not value)
-        words.append(f"--{name}" if flag else f"--{name}={value}")
-    return words
+    return [
+        f"--{name}={value}" if value or name in WITH_VALUE else f"--{name}"
+        for name, value in options.items()
+    ]

@@ -3,10 +3,12 @@
 With -f it follows the output until the job ends.
 """
 
+import re
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -19,47 +21,52 @@ from cluster.sites import site_files
 
 
 @click.command("logs")
-@click.option("--site", "site_name", metavar="SITE", help="The job's site, if not the one in use.")
 @click.option("--follow", "-f", is_flag=True, help="Follow the output until the job ends.")
 @click.option("--error", "-e", "error", is_flag=True, help="Show the error file, not the output.")
-@click.option("--record", is_flag=True, help="Include the run record's lines (:::MLLOG).")
 @click.argument("label", metavar="JOB")
-def logs_command(
-    site_name: str | None, follow: bool, error: bool, record: bool, label: str
-) -> None:
+def logs_command(follow: bool, error: bool, label: str) -> None:
     """Print a job's output, without the lines of the run record, which are for programs."""
-    scheduler = scheduler_of(site_files.current(site_name))
+    scheduler = scheduler_of(site_files.current())
     status = scheduler.statuses(label)[0]
+    if status.output is None:  # submitted by the scheduler's own command
+        status = replace(status, output=named_after(label, "out"), error=named_after(label, "err"))
     file = status.error if error and status.error else status.output
     if file is None:
-        raise click.ClickException(f"job {label}: the scheduler does not know its output file")
-    chosen: Callable[[Iterable[bytes]], Iterator[bytes]] = iter if record else readable
+        raise click.ClickException(
+            f"job {label} is {status.state}: no output in this folder has its number in the name"
+        )
     if not follow:
         if not file.is_file():
             raise click.ClickException(f"job {label} is {status.state}: {file} does not exist yet")
-        click.echo(f"$ {'cat' if record else 'grep -v :::MLLOG'} {file}", err=True)
-        for chunk in chosen([file.read_bytes()]):
+        click.echo(f"$ grep -v :::MLLOG {file}", err=True)
+        for chunk in readable([file.read_bytes()]):
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
         point_to_errors(status, file)
         return
-    click.echo(f"$ tail -f {file}{'' if record else ' | grep -v :::MLLOG'}", err=True)
+    click.echo(f"$ tail -f {file} | grep -v :::MLLOG", err=True)
     # Terminals of a Jupyter that was started in the background, as in Open OnDemand, ignore Ctrl+C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     ask_every = min(5.0, scheduler.ASK_EVERY)
     try:
-        for chunk in chosen(follow_file(file, lambda: scheduler.statuses(label)[0], ask_every)):
+        for chunk in readable(follow_file(file, lambda: scheduler.statuses(label)[0], ask_every)):
             sys.stdout.buffer.write(chunk)
             sys.stdout.buffer.flush()
     except KeyboardInterrupt:
         click.echo(
-            f"\nYou stopped watching, but job {label} continues. To end it: cluster cancel {label}",
+            f"\nYou stopped watching, but job {label} continues. To end it: scancel {label}",
             err=True,
         )
         raise SystemExit(130) from None
-    status = scheduler.statuses(label)[0]
+    status = replace(status, state=scheduler.statuses(label)[0].state)
     click.echo(f"job {label}: {status.state}", err=True)
     point_to_errors(status, file)
+
+
+def named_after(label: str, ending: str) -> Path | None:
+    """Return the file in this folder whose name has the job's number, such as 02_keras_12.out."""
+    own = re.compile(rf"(?:.*\D)?{label}(?:\D.*)?\.{ending}")
+    return next((file.resolve() for file in Path().iterdir() if own.fullmatch(file.name)), None)
 
 
 def point_to_errors(status: JobStatus, shown: Path) -> None:

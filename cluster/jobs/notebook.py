@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,7 +20,7 @@ from cluster.jobs.wait import describe, watch
 from cluster.schedulers import history
 from cluster.schedulers.contract import JobStatus
 from cluster.schedulers.history import Submission
-from cluster.schedulers.known import scheduler_of
+from cluster.schedulers.known import WITHOUT_SLURM, scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
@@ -91,6 +93,22 @@ def show_output(files: Iterable[Path | str]) -> None:
     for file in files:
         lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
         print("\n".join(readable_lines(lines)))
+
+
+def typed(line: str) -> str:
+    """Run a line as a terminal does, with the site's settings; print and return what it prints."""
+    site = site_files.current()
+    environ = os.environ | site.exports
+    folders = [str(Path(sys.executable).parent), environ["PATH"]]
+    if site.scheduler in WITHOUT_SLURM:
+        folders.insert(0, str(site_files.LAPTOP_BIN))
+    environ["PATH"] = os.pathsep.join(folders)
+    done = subprocess.run(line, shell=True, env=environ, capture_output=True)
+    printed = done.stdout.decode(errors="replace")
+    print(f"$ {line}\n{done.stderr.decode(errors='replace')}{printed}")
+    if done.returncode:
+        raise JobError(f"`{line}` failed, with exit code {done.returncode}: read what it printed")
+    return printed
 
 
 def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]:
@@ -244,9 +262,7 @@ def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
                 while silence <= passed:
                     silence *= 2
     except KeyboardInterrupt as stopped:
-        print(
-            f"You stopped waiting, but job {job_id} continues. To end it: cluster cancel {job_id}"
-        )
+        print(f"You stopped waiting, but job {job_id} continues. To end it: scancel {job_id}")
         # Jupyter shows this line instead of where in the course's code the wait ended.
         line = "KeyboardInterrupt: to wait for the job again, run this cell again."
         stopped._render_traceback_ = lambda: [line]  # type: ignore[attr-defined]

@@ -1,8 +1,9 @@
-"""Answer Slurm's commands on a machine without Slurm, from the laptop's queue.
+"""Answer Slurm's commands on a machine without Slurm, for the laptop's queue and for PBS.
 
 python -m cluster.jobs.slurm_words sbatch --wait job.sbatch
 
-The scripts in laptop_bin call this. They are last on the PATH, so a real Slurm comes first.
+The scripts in laptop_bin call this. They are last on the PATH of `make lab`, so a real Slurm comes
+first, unless the site that you chose is not Slurm's: then ~/.dl-course/site.sh puts them first.
 """
 
 import argparse
@@ -17,10 +18,9 @@ import click
 from autograder.errors import SettingsError
 from cluster.job_file.jobfile import JobFileError
 from cluster.job_file.sbatch_options import OptionError, take_options
-from cluster.jobs.submit import submit
-from cluster.jobs.wait import exit_if_failed, wait_for
+from cluster.jobs.submit import submit_words
 from cluster.schedulers import accounting_table
-from cluster.schedulers.laptop import job_records, laptop, processes
+from cluster.schedulers.known import WITHOUT_SLURM
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
     name, *rest = words
     try:
         site = site_files.current()
-        if site.scheduler != "laptop":
+        if site.scheduler not in WITHOUT_SLURM:
             raise SettingsError(
                 f"{name}: this machine has no Slurm, and your site is {site.name}: log in there, "
                 "or choose this machine with `cluster use laptop`"
@@ -60,19 +60,16 @@ def main(words: list[str]) -> int:
 
 
 def sbatch(words: list[str], site: Site) -> None:
-    options, rest = take_options(words)
+    _, rest = take_options(words)
     if not rest:
         raise SettingsError(f"no job file is named: {FORMS['sbatch']}")
     if not Path(rest[0]).is_file():
         raise SettingsError(f"there is no such job file: {rest[0]}")
-    is_waiting = options.pop("wait", None) is not None
-    job_id = submit(Path(rest[0]), rest[1:], options, site, show=remark)
-    if is_waiting:
-        exit_if_failed(wait_for(job_id, site))
+    submit_words(words, site, show=remark)
 
 
 def remark(line: str) -> None:
-    if not line.startswith("$ "):  # the command that the user has just typed
+    if not line.startswith("$ sbatch"):  # the command that the user has just typed
         print(line, file=sys.stderr)
 
 
@@ -82,7 +79,7 @@ def squeue(words: list[str], site: Site) -> None:
     parser.add_argument("-u", "--user")
     parser.add_argument("-j", "--jobs", default="")
     asked = parser.parse_args(words)
-    laptop.show_queue([each for each in asked.jobs.split(",") if each])
+    WITHOUT_SLURM[site.scheduler].show_queue([each for each in asked.jobs.split(",") if each])
 
 
 def scancel(words: list[str], site: Site) -> None:
@@ -90,17 +87,16 @@ def scancel(words: list[str], site: Site) -> None:
     parser.add_argument("-s", "--signal")
     parser.add_argument("jobs", nargs="+")
     asked = parser.parse_args(words)
-    unknown = []
+    scheduler, unknown = WITHOUT_SLURM[site.scheduler], []
+    number = signal_named(asked.signal) if asked.signal else None
     for label in asked.jobs:
-        if not asked.signal:
-            try:
-                laptop.end(label)
-            except click.ClickException as error:  # the others are ended nevertheless
-                unknown.append(error)
-            continue
-        number = signal_named(asked.signal)
-        for job in laptop.jobs_named(label):
-            processes.signal_steps(job_records.job_folder(job.id), number)
+        try:
+            if number is None:
+                scheduler.cancel(label)
+            else:
+                scheduler.send_signal(label, number)
+        except click.ClickException as error:  # the others are ended nevertheless
+            unknown.append(error)
     if unknown:
         raise unknown[0]
 
@@ -122,7 +118,8 @@ def sacct(words: list[str], site: Site) -> None:
     parser.add_argument("-j", "--jobs", default="")
     parser.add_argument("-o", "--format", default="")
     asked = parser.parse_args(words)
-    rows = laptop.records([each for each in asked.jobs.split(",") if each])
+    labels = [each for each in asked.jobs.split(",") if each]
+    rows = WITHOUT_SLURM[site.scheduler].records(labels)
     names = [each.partition("%")[0] for each in asked.format.split(",") if each]
     accounting_table.show(rows, asked.parsable2, names, header=not asked.noheader)
 

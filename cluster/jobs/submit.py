@@ -25,12 +25,10 @@ HELP = """Submit a job file. Put sbatch's options before it and the program's ar
 
     cluster submit job.sbatch --epochs 4
 
-    cluster submit --ntasks=2 --time=00:05:00 job.sbatch --epochs 4
+    cluster submit --wait --ntasks=2 --time=00:05:00 job.sbatch --epochs 4
 
-    cluster submit job.sbatch --site laptop --wait -- --epochs 4
-
-`--site` and `--wait` belong to this command and may stand before or after the file. All other
-options are sbatch's.
+Requests are fitted to the site, and what it would refuse is refused here. With PBS, the job file's
+lines become options of qsub.
 """
 
 
@@ -41,72 +39,32 @@ options are sbatch's.
     "failed; 2: mistyped; 130: interrupted.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-@click.option(
-    "--site", "site_name", metavar="SITE", help="Submit to this site, not the one in use."
-)
-@click.option(
-    "--wait", "-W", "stay", is_flag=True, help="Wait for the end; exit 1 if the job failed."
-)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOB.SBATCH [ARGUMENTS]")
-def submit_command(site_name: str | None, stay: bool, words: tuple[str, ...]) -> None:
+def submit_command(words: tuple[str, ...]) -> None:
+    site = site_files.current()
     try:
-        name, also_stay, options, path, arguments = sort_words(list(words))
-        site = site_files.current(site_name or name)
-        job_id = submit(path, arguments, options, site)
+        submit_words(list(words), site)
     except (jobfile.JobFileError, OptionError) as error:
         raise SettingsError(str(error)) from None
     except OSError as error:
         raise click.ClickException(
             f"{error.filename}: {error.strerror}; the job was not submitted"
         ) from None
-    if stay or also_stay:
-        exit_if_failed(wait_for(job_id, site))
-
-
-def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path, list[str]]:
-    """Split a command line into site, wait, sbatch's options, job file and program arguments."""
-    ours, words = take_ours(words)
-    options, rest = take_options(words)
-    if not rest:
-        raise click.UsageError("no job file is named; for example: cluster submit job.sbatch")
-    path, behind = Path(rest[0]), rest[1:]
-    before_dashes = behind[: behind.index("--")] if "--" in behind else []
-    arguments = behind[len(before_dashes) + 1 :] if "--" in behind else behind
-    if "--" not in behind:
-        behind_file, arguments = take_ours(arguments)
-        ours |= behind_file
-    behind_file, before_dashes = take_ours(before_dashes)
-    ours |= behind_file
-    more, strangers = take_options(before_dashes)
-    if strangers:
-        raise click.UsageError(f"{strangers[0]}: put the program's arguments after --")
-    options |= more
-    wait = "wait" in ours or options.pop("wait", None) is not None
-    return ours.get("site"), wait, options, path, arguments
-
-
-def take_ours(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Remove `--site` and `--wait` from the words that precede `--`."""
-    ours: dict[str, str] = {}
-    rest: list[str] = []
-    words = list(words)
-    while words:
-        word = words.pop(0)
-        if word == "--":
-            return ours, [*rest, word, *words]
-        if word == "--wait":
-            ours["wait"] = ""
-        elif word.startswith("--site="):
-            ours["site"] = word.partition("=")[2]
-        elif word == "--site" and words:
-            ours["site"] = words.pop(0)
-        else:
-            rest.append(word)
-    return ours, rest
 
 
 def on_error_stream(line: str) -> None:
     click.echo(line, err=True)
+
+
+def submit_words(words: list[str], site: Site, show: Show = on_error_stream) -> None:
+    """Submit a job as `sbatch WORDS` does. With `--wait`, also wait until it has ended."""
+    options, rest = take_options(words)
+    if not rest:
+        raise click.UsageError("no job file is named; for example: job.sbatch --epochs 4")
+    is_waiting = options.pop("wait", None) is not None
+    job_id = submit(Path(rest[0]), rest[1:], options, site, show)
+    if is_waiting:
+        exit_if_failed(wait_for(job_id, site))
 
 
 def submit(

@@ -23,6 +23,19 @@ if declare -F load_software >/dev/null; then load_software >&2 || exit 1; fi
 exec python -P -c "$@"
 """
 CLUSTER = "from cluster.cli import main; main()"
+WAIT, CANCEL = (
+    f"""\
+import sys
+from cluster.jobs.wait import exit_if_failed, wait_for
+from cluster.schedulers.known import scheduler_of
+from cluster.sites.site_files import current
+{call}
+"""
+    for call in (
+        "exit_if_failed(wait_for(sys.argv[1], current()))",
+        "scheduler_of(current()).cancel(sys.argv[1])",
+    )
+)
 FACTS = """\
 import lessons.toolkit.record, cluster.cli, os, sys
 print(); print(os.environ.get("COURSE_DATA", "")); print(sys.prefix)

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from cluster.job_file.jobfile import clock
-from cluster.rerun.account import CLUSTER, COURSE, Account
+from cluster.rerun.account import CANCEL, CLUSTER, COURSE, WAIT, Account
 from cluster.rerun.repeated import Repeated, Taken
 from cluster.sites.site_files import Site
 
@@ -160,7 +160,7 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
         put(account, place, taken.programs)
         file = f"{place.own}/job.sbatch"
         account.do("tee", file, data=job_text(job, place, terms).encode())
-        words = ["--parsable", *options, file, "--", job.program, *job.arguments]
+        words = ["--parsable", *options, file, job.program, *job.arguments]
         submitted = time.time()
         answer = account.python(CLUSTER, "submit", *words, home=place.own, show=True)
         last = answer.stdout.decode(errors="replace").split()[-1:]
@@ -168,10 +168,9 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
             raise click.ClickException("the job was not submitted; the reason is above")
         [job_id] = last
         try:
-            words = ["wait", job_id]
-            waited = account.python(CLUSTER, *words, home=place.own, show=True, seconds=None)
+            waited = account.python(WAIT, job_id, home=place.own, show=True, seconds=None)
         except BaseException:  # interrupted
-            account.python(CLUSTER, "cancel", job_id, home=place.own, show=True)
+            account.python(CANCEL, job_id, home=place.own, show=True)
             raise
         ended = time.time()
         # read with the account's permissions, up to a limit

@@ -19,9 +19,6 @@ COLUMNS = {
     "NCPUS": 6,
     "NodeList": -20,
 }
-# What `cluster queue --json` says of a job, under sacct's names where sacct has one.
-QUEUE_COLUMNS = ("JobID", "Partition", "JobName", "State", "Elapsed", "NNodes", "Start", "NodeList")
-FOR_SACCT = ",".join(f"{name.lower()}%{width}" for name, width in COLUMNS.items())
 
 
 def show(

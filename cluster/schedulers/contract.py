@@ -1,5 +1,6 @@
 """Define what the course needs from every batch system. Job states have Slurm's names."""
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,6 @@ class Scheduler(Protocol):
     SUBMIT_PROGRAM: str  # required for submitting; "" if no program is needed
     RUNS_HERE: bool  # its jobs run on this machine, so they slow each other down
     ASK_EVERY: float  # seconds between repeated requests after some time
-    ASK_BY_HAND: str  # printed by `cluster wait`; {0} is the job
     HEALTH: tuple[str, str] | None  # a command, and what it prints if all is well
 
     def submit(
@@ -52,20 +52,18 @@ class Scheduler(Protocol):
     def statuses(self, label: str) -> list[JobStatus]:
         """Return the job's status, or the status of each task of an array."""
 
-    def queue(self) -> None:
-        """Print the user's waiting and running jobs."""
-
-    def unfinished(self) -> list[list[str]]:
-        """Return a row in QUEUE_COLUMNS for each of the user's waiting and running jobs."""
-
     def cancel(self, label: str) -> None:
         """End a job, or remove it from the queue."""
 
-    def accounting(self, labels: list[str], parsable: bool = True) -> None:
-        """Print the accounting records of these jobs.
 
-        The output is like that of `sacct -X -P`, or a table of the main columns.
-        """
+class WithoutSlurm(Scheduler, Protocol):
+    """A batch system that answers `squeue`, `scancel` and `sacct` where there is no Slurm."""
+
+    def show_queue(self, labels: list[str]) -> None:
+        """Print the user's waiting and running jobs, or these, as a table."""
+
+    def send_signal(self, label: str, number: signal.Signals) -> None:
+        """Send a signal to the steps of a job."""
 
     def records(self, labels: list[str]) -> list[list[str]]:
         """Return the accounting records of these jobs as rows in SACCT_COLUMNS."""

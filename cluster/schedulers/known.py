@@ -3,11 +3,12 @@
 import click
 
 from cluster.schedulers import pbs, slurm
-from cluster.schedulers.contract import Scheduler
+from cluster.schedulers.contract import Scheduler, WithoutSlurm
 from cluster.schedulers.laptop import laptop
 from cluster.sites.site_files import Site
 
-SCHEDULERS: dict[str, Scheduler] = {"slurm": slurm, "pbs": pbs, "laptop": laptop}
+WITHOUT_SLURM: dict[str, WithoutSlurm] = {"pbs": pbs, "laptop": laptop}
+SCHEDULERS: dict[str, Scheduler] = {"slurm": slurm, **WITHOUT_SLURM}
 
 
 def scheduler_of(site: Site) -> Scheduler:

@@ -3,22 +3,21 @@
 import getpass
 import json
 import re
+import signal
 import time
 from pathlib import Path
 
 import click
 
-from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
-from cluster.schedulers import accounting_table, history, real_command
+from cluster.schedulers import history, real_command
 from cluster.schedulers.contract import JobStatus, Show
 from cluster.sites.site_files import FOLDER, Site
 
 SUBMIT_PROGRAM = "qsub"
 RUNS_HERE = False
 ASK_EVERY = 10.0
-ASK_BY_HAND = "$ qstat -x {0}"
 HEALTH: tuple[str, str] | None = ("qstat -B", "Active")
 
 STATES = {
@@ -33,6 +32,7 @@ STATES = {
     "B": "RUNNING",
     "E": "COMPLETING",
 }
+TRES = {"cpu": "ncpus", "gres/gpu": "ngpus"}  # Slurm's names for resources
 KILLED_AT_WALLTIME, KILLED_FOR_MEMORY = -29, -27  # PBS's exit codes for these
 
 # Options that have another name in qsub; `resources` has the rest of a request.
@@ -188,34 +188,30 @@ def end_state(code: int) -> str:
     return "CANCELLED" if code in (256 + 15, 256 + 9) else "FAILED"
 
 
-def queue() -> None:
-    real_command.pass_through(["qstat", "-u", getpass.getuser()])
-
-
-def unfinished() -> list[list[str]]:
-    rows = []
-    for label in real_command.output_of(["qselect", "-u", getpass.getuser()]).split():
-        number, job = described(label)
-        row = dict(zip(SACCT_COLUMNS, accounting_row(number, job), strict=True))
-        row["Elapsed"] = job.get("resources_used", {}).get("walltime", "")
-        row["NodeList"] = row["NodeList"] or job.get("comment", "")
-        rows.append([row[name] for name in accounting_table.QUEUE_COLUMNS])
-    return rows
+def show_queue(labels: list[str]) -> None:
+    real_command.pass_through(["qstat", *(labels or ["-u", getpass.getuser()])])
 
 
 def cancel(label: str) -> None:
     real_command.pass_through(["qdel", label])
 
 
-def accounting(labels: list[str], parsable: bool = True) -> None:
-    """Print PBS's record of the jobs with sacct's column names."""
-    accounting_table.show(records(labels), parsable)
+def send_signal(label: str, number: signal.Signals) -> None:
+    real_command.pass_through(["qsig", "-s", number.name, label])
 
 
 def records(labels: list[str]) -> list[list[str]]:
     if not labels:
-        raise click.UsageError("no job is named; for example: cluster accounting 12")
-    return [accounting_row(*described(label)) for label in labels]
+        raise click.UsageError("PBS needs the jobs: sacct --jobs=12")
+    rows, unknown = [], []
+    for label in labels:
+        try:
+            rows.append(accounting_row(*described(label)))
+        except click.ClickException as error:  # the others are shown nevertheless
+            unknown.append(error)
+    if unknown and not rows:
+        raise unknown[0]
+    return rows
 
 
 def accounting_row(number: str, job: dict) -> list[str]:
@@ -238,7 +234,7 @@ def accounting_row(number: str, job: dict) -> list[str]:
         str((jobfile.seconds(asked.get("walltime", "0")) or 0) // 60),
         str(asked.get("nodect", "")),
         str(asked.get("ncpus", "")),
-        ",".join(f"{name}={asked[name]}" for name in ("ncpus", "ngpus") if name in asked),
+        ",".join(f"{name}={asked[of]}" for name, of in TRES.items() if of in asked),
         re.sub(r"/\S*?(?=\+|$)", "", job.get("exec_host", "")).replace("+", ","),
         job.get("Submit_arguments", ""),
         "",

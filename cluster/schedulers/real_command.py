@@ -19,7 +19,7 @@ def need(program: str, site: Site) -> None:
     if not find_program(program):
         raise click.ClickException(
             f"{program} is not on this machine, so jobs for {site.name} cannot be handled here:"
-            f" log in there, or run the job on this machine with --site laptop"
+            " log in there, or choose this machine: cluster use laptop"
         )
 
 

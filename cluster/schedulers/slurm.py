@@ -5,22 +5,17 @@ from pathlib import Path
 
 import click
 
-from autograder.slurm_notation import SACCT_FORMAT
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
 from cluster.job_file.sbatch_options import as_words
 from cluster.schedulers import history, real_command
-from cluster.schedulers.accounting_table import FOR_SACCT
 from cluster.schedulers.contract import JobStatus, Show
 from cluster.sites.site_files import Site
 
 SUBMIT_PROGRAM = "sbatch"
 RUNS_HERE = False
 ASK_EVERY = 10.0
-ASK_BY_HAND = "$ squeue --jobs={0}   # when it is no longer listed: sacct -X --jobs={0}"
 HEALTH: tuple[str, str] | None = ("scontrol ping", r"\bUP\b")
-
-QUEUE = "%.12i %.10P %.16j %.11T %.10M %.5D %.19S %R"  # state, time, expected start, reason
 
 # Slurm adds up GPUs that are requested in two ways: --gres=gpu:1 beside SBATCH_GPUS_PER_NODE=4
 # requests both, or more than any node has. A request on the command line or in the job file
@@ -105,31 +100,5 @@ def output_of(label: str, stream: str) -> Path | None:
     return Path(jobfile.fill(pattern, jobfile.values_of(int(array), "", "*", task)))
 
 
-def queue() -> None:
-    real_command.pass_through(["squeue", "--me", f"--format={QUEUE}"])
-
-
-def unfinished() -> list[list[str]]:
-    form = "--format=%i|%P|%j|%T|%M|%D|%S|%R"  # QUEUE_COLUMNS
-    lines = real_command.output_of(["squeue", "--me", "--noheader", form]).splitlines()
-    return [line.split("|") for line in lines]
-
-
 def cancel(label: str) -> None:
     real_command.pass_through(["scancel", label])
-
-
-def accounting(labels: list[str], parsable: bool = True) -> None:
-    real_command.pass_through(sacct(labels, parsable))
-
-
-def records(labels: list[str]) -> list[list[str]]:
-    _, *lines = real_command.output_of(sacct(labels, parsable=True)).splitlines()
-    return [line.split("|") for line in lines]
-
-
-def sacct(labels: list[str], parsable: bool) -> list[str]:
-    jobs = [f"--jobs={','.join(labels)}"] if labels else []
-    form = ["-P"] if parsable else []
-    columns = SACCT_FORMAT if parsable else FOR_SACCT
-    return ["sacct", "-X", *form, *jobs, f"--format={columns}"]

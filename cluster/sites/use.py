@@ -5,11 +5,11 @@ Personal settings are written to the user's home.
 
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from autograder.json_lists import print_json, with_json
 from cluster.sites import site_files
 
 PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
@@ -62,18 +62,21 @@ def use_command(name: str, **mine: str | None) -> None:
         raise click.UsageError(
             f"{name} charges every job to an account: cluster use {name} --account YOUR_PROJECT"
         )
-    file = write(course, personal)
+    has_slurm = settings["SITE_SCHEDULER"] == "slurm"
+    file = write(course, personal, () if has_slurm else (site_files.LAPTOP_BIN,))
     click.echo(f"Jobs now run on {name}: {settings['SITE_TITLE']}.")
-    click.echo(f"Written: {file}. You may edit it. To use it in this shell: source {file}")
+    click.echo(f"Written: {file}. You may edit it. For `sbatch` in this shell: source {file}")
 
 
-def write(course: Path, personal: dict[str, str]) -> Path:
+def write(course: Path, personal: dict[str, str], programs: Iterable[Path]) -> Path:
+    """Write the personal site file. `programs` are folders that go first on the PATH."""
     file = site_files.personal_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = [
         "# Where your jobs run, with your own settings. Written by `cluster use`; you may edit it.",
         *(f"export {name}={shlex.quote(value)}" for name, value in personal.items()),
         f"source {shlex.quote(str(course))}",
+        *(f"PATH={shlex.quote(str(folder))}:$PATH # sbatch, squeue …" for folder in programs),
     ]
     text = "\n".join(lines) + "\n"
     if file.is_file() and file.read_text() != text:
@@ -85,29 +88,11 @@ def write(course: Path, personal: dict[str, str]) -> Path:
 
 
 @click.command("sites")
-@with_json
-def sites_command(as_json: bool) -> None:
+def sites_command() -> None:
     """List the sites and mark the current one with an asterisk."""
     used = site_files.chosen_or_none()
-    sites = {
-        name: site_files.load(site_files.FOLDER / f"{name}.sh").settings
-        for name in site_files.names()
-    }
-    if as_json:
-        print_json(
-            [
-                {
-                    "site": name,
-                    "title": settings["SITE_TITLE"],
-                    "scheduler": settings["SITE_SCHEDULER"],
-                    "tested": settings["SITE_TESTED"],
-                    "in_use": used is not None and name == used.name,
-                }
-                for name, settings in sites.items()
-            ]
-        )
-        return
-    for name, settings in sites.items():
+    for name in site_files.names():
+        settings = site_files.load(site_files.FOLDER / f"{name}.sh").settings
         mark = "*" if used and name == used.name else " "
         click.echo(f"{mark} {name:<13} {settings['SITE_TITLE']}")
         click.echo(f"  {'':<13} tested: {settings['SITE_TESTED']}")

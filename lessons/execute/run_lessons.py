@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 import psutil
 
-from cluster.jobs.queue import cancel_jobs_of
+from cluster.jobs.wait import cancel_jobs_of
 from lessons.execute.kernel_sockets import folder_for_sockets
 from lessons.execute.marked_processes import MARK, marked, stop_marked
 from lessons.execute.one_lesson import LessonOutcome, execute

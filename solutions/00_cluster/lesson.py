@@ -31,13 +31,12 @@ profile = "smoke"  # "smoke": two tasks on one node. "full": two nodes with four
 import importlib
 import os
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import JobError, show_output, submit_once
+from cluster.jobs.notebook import JobError, show_output, submit_once, typed
 from lessons.toolkit import answers, plots, predictions
 from lessons.toolkit.checks import lesson_00 as check
 
@@ -216,52 +215,38 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #
 # This writes `~/.dl-course/site.sh`. The file contains everything that differs between computers: account
 # and partition, modules, and what `launch` means (`srun`, `mpirun` or `mpiexec`). Every job file reads it,
-# so the lessons are the same on every computer. Now submit your job from here:
-#
-#     cluster submit job.sbatch
-#
-# `cluster submit` reads the site's file, too. If you type `sbatch` yourself, load that file first, once
-# in each terminal:
+# so the lessons are the same on every computer. `sbatch` needs it, too: load it once in each terminal. Then
+# submit your job:
 #
 #     source ~/.dl-course/site.sh
+#     sbatch job.sbatch
 #
 # ## Watch a job, and cancel it
 #
 # `clock.sbatch` prints the time every two seconds and never ends. Submit it. The reply ends with the job's
 # number. From here on, type that number in place of `JOB`.
 #
-#     cluster submit clock.sbatch
-#     cluster queue
-#     cluster logs -f JOB
+#     sbatch clock.sbatch
+#     squeue --me
+#     tail -F clock_JOB.out
 #
-# The last command shows the output as it grows. Ctrl+C stops the display, but not the job. Now cancel the
-# job, and see what the accounting says about it:
+# The last command waits for the output and shows it as it grows. Ctrl+C stops the display, but not the job.
+# Now cancel the job, and see what the accounting says about it:
 #
-#     cluster cancel JOB
-#     cluster queue
-#     cluster accounting JOB
+#     scancel JOB
+#     squeue --me
+#     sacct -X --jobs=JOB
 #
 # The cells below run the same commands for you.
 
-
-# %% tags=["setup"]
-def typed(line):
-    """Run a line as your terminal does, in the course's environment, and return what it printed."""
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(line, shell=True, env=os.environ | {"PATH": path}, capture_output=True)
-    print(f"$ {line}\n{done.stderr.decode()}{done.stdout.decode()}")
-    if done.returncode:
-        raise JobError(f"`{line}` failed, with exit code {done.returncode}: read what it printed")
-    return done.stdout.decode()
-
-
 # %%
-clock = typed("cluster submit clock.sbatch").split()[-1]
+clock = typed("sbatch clock.sbatch").split()[-1]
 output = Path(f"clock_{clock}.out")
 while not (output.is_file() and output.read_text().count(" on ") > 2):
     time.sleep(1)  # it waits for a node, then starts
-for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting {clock}"):
-    typed(f"cluster {line}")
+lines = ("squeue --me", f"tail {output}", "scancel JOB", "squeue --me", "sacct -X --jobs=JOB")
+for line in lines:
+    typed(line.replace("JOB", clock))
     time.sleep(2)  # so that you can see it end
 
 # %% [markdown]
@@ -269,16 +254,15 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
 # are being *configured*, and `R` means *running*. After the cancel, the job is gone from the queue. Only the
 # accounting still lists it, as `CANCELLED`, with the seconds for which it held its core.
 #
-# `cluster` prints the scheduler's own command each time. Learn these commands: they work on every Slurm
-# machine.
+# Learn these commands: they work on every Slurm machine.
 #
-# | the course | Slurm | shows |
-# |---|---|---|
-# | `cluster submit clock.sbatch` | `sbatch clock.sbatch` | the job's number |
-# | `cluster queue` | `squeue --me` | which of your jobs wait and why, which run, where and for how long |
-# | `cluster logs -f JOB` | `tail -f clock_JOB.out` | what the job prints, while it runs |
-# | `cluster cancel JOB` | `scancel JOB` | nothing: the job ends |
-# | `cluster accounting JOB` | `sacct -X --jobs=JOB` | how the job ended, on which nodes, how long, how many cores it held |
+# | command | shows |
+# |---|---|
+# | `sbatch clock.sbatch` | the job's number |
+# | `squeue --me` | which of your jobs wait and why, which run, where and for how long |
+# | `tail -F clock_JOB.out` | what the job prints, while it runs |
+# | `scancel JOB` | nothing: the job ends |
+# | `sacct -X --jobs=JOB` | how the job ended, on which nodes, how long, how many cores it held |
 #
 # ## Break it
 #
@@ -290,7 +274,7 @@ job = Path("job.sbatch").read_text()
 Path("without_launch.sbatch").write_text(job.replace("launch python", "python"))
 words = [f"--{name}={value}" for name, value in options.items()]
 words += ["--output=without_launch_%j.text", "without_launch.sbatch"]
-number = typed(f"cluster submit --wait {' '.join(words)}").split()[3]  # Submitted batch job …
+number = typed(f"sbatch --wait {' '.join(words)}").split()[3]  # Submitted batch job …
 printed = Path(f"without_launch_{number}.text").read_text().splitlines()
 tasks = [line for line in printed if line.startswith("task ")]
 print(*tasks, sep="\n")
@@ -330,13 +314,14 @@ def idle_share(jobs):
 check.check_0_3(core_hours, idle_share)
 
 # %% [markdown]
-# In your first job, the network learned to write. How much of that job's time was training? With `--parsable`
-# (`-P` in sacct), the accounting prints all columns in a machine-readable form.
+# In your first job, the network learned to write. How much of that job's time was training? With `-P`,
+# `sacct` prints the chosen columns in a machine-readable form.
 
 # %%
 [gpt] = read_files(gpt_files)
 trained = len(gpt.ranks) * sum(epoch.seconds.value for epoch in gpt.epochs)
-accounting = typed(f"cluster accounting --parsable {gpt.job_id}").splitlines()
+columns = "NCPUS,ElapsedRaw,TimelimitRaw"
+accounting = typed(f"sacct -X -P --jobs={gpt.job_id} --format={columns}").splitlines()
 row = dict(zip(accounting[0].split("|"), accounting[-1].split("|"), strict=True))
 cores, elapsed = int(row["NCPUS"]), int(row["ElapsedRaw"])
 print(f"{cores} cores for {elapsed} s: {core_hours(cores, elapsed):.4f} core hours,")
@@ -346,7 +331,7 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limi
 # %% [markdown]
 # The rest is startup (launcher, Python, imports) and text output. If a long training run shows a
 # share like this, it is waiting for something. Lesson 04 finds out what for. Slurm calculates the share of
-# time in which the cores were busy, and calls it *CPU efficiency*. (A laptop has neither of these commands.)
+# time in which the cores were busy, and calls it *CPU efficiency*. (A laptop has no `seff`, and does not record CPU times.)
 #
 #     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS
 #     seff JOB

@@ -319,7 +319,7 @@ answers.note(loss_of_guessing=loss_of_guessing, divergence_rate=divergence_rate)
 #
 # `job.sbatch` requests one task on one core. In a terminal (set up in lesson 00), you would type
 #
-#     cluster submit job.sbatch --train-samples 12800 --epochs 3
+#     sbatch job.sbatch --train-samples 12800 --epochs 3
 #
 # `submit_once` does the same from here. It prints the real command, waits, and returns the output files. If
 # you run the cell twice, the job still runs once, unless you changed a program or the job file in between.

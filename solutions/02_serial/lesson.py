@@ -119,11 +119,11 @@ check.check_2_2(train_torch.train_step)
 # `job.sbatch` requests one task on one core and starts `train.py`. In a terminal in this lesson's folder, with the site
 # chosen in lesson 00, you would type
 #
-#     cluster submit job.sbatch --train-samples 12800 --epochs 3
-#     cluster queue
+#     sbatch job.sbatch --train-samples 12800 --epochs 3
+#     squeue --me
 #     cluster logs -f JOB
 #
-# with the job's number in place of `JOB`. (`sbatch job.sbatch` needs your site's settings first: `source
+# with the job's number in place of `JOB`. (On a cluster, `sbatch` needs your site's settings first: `source
 # ~/.dl-course/site.sh`, once in each terminal.)
 #
 # From here on, `submit_once` does the same: it prints the real command, waits, and returns the output files.

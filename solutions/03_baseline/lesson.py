@@ -388,11 +388,11 @@ check.check_3_5(job_words, train.build_model, profile)
 #
 # Then submit, for `smoke`:
 #
-#     cluster submit job.sbatch --model ResNet152V2 $small --epochs 3
+#     sbatch job.sbatch --model ResNet152V2 $small --epochs 3
 #
 # and for `full`:
 #
-#     cluster submit --cpus-per-task=8 job.sbatch --model ResNet152V2
+#     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
 #
 # Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. (Behind a
 # pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first half minute or so

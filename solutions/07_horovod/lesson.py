@@ -339,9 +339,9 @@ for name, run in broken.items():
 # - Batch normalisation is not averaged: each rank keeps running means of its own images, and rank 0's are tested. N
 #   ranks make 1/N of the steps, so each step changes these means as much as N steps would on one rank.
 #
-# Submit a job for every size, such as 8 ranks on nodes with four GPUs:
+# Submit a job for every size. On nodes with four GPUs, this loop asks for one, two and four nodes:
 #
-#     cluster submit --nodes=2 --ntasks=8 --ntasks-per-node=4 job_nodes.sbatch
+#     for n in 1 2 4; do sbatch --nodes=$n --ntasks-per-node=4 job_nodes.sbatch; done
 #
 # Then `autograder read 07_nodes_*.out` compares them.
 #
@@ -493,13 +493,13 @@ plots.tensor_timeline(steps[-4:-1])
 # overrides a method that Keras 3 no longer calls. Each loss falls, but nothing is averaged: the ranks ended 0.12 to
 # 0.25 apart. Four lines of `keras3.py` correct it:
 #
-#     cluster submit job_keras3.sbatch
+#     sbatch job_keras3.sbatch
 #
 # **Resume after a time limit.** After each epoch both programs save the parameters, Adam's moments, the number of
 # finished epochs and the seed. The next command continues your `smoke` run from 4 epochs to 8 and ends with the same
 # parameters as an uninterrupted run:
 #
-#     cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume
+#     sbatch job.sbatch --train-samples 3200 --epochs 8 --resume
 #
 # **Launchers and networks.** MPI, Slurm's `srun` or `horovodrun --gloo` starts the ranks. On GPUs NCCL carries the
 # gradients, over InfiniBand if available. `pip install horovod` often compiles against the wrong MPI; prefer

@@ -171,7 +171,7 @@ for name, found in runs.items():
 #
 # **Try** the other launcher, in a terminal:
 #
-#     LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
+#     LAUNCHER=torchrun sbatch job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
 #
 # The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. Repeats
 # would change a test's accuracy, so each rank tests on all images.

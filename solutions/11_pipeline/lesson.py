@@ -237,7 +237,7 @@ answers.note(best_m=best_m)
 # process; two silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 neurons and
 # batches of 512 images. Here the speedup was 1.2:
 #
-#     cluster submit job_speed.sbatch --width 1024 --batch-size 512
+#     sbatch job_speed.sbatch --width 1024 --batch-size 512
 #
 # On GPUs you build a pipeline to save memory, not time.
 #
@@ -413,7 +413,7 @@ answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 #
 # On four ranks, two pipelines of two stages share the batch:
 #
-#     cluster submit --ntasks=4 job.sbatch --replicas 2
+#     sbatch --ntasks=4 job.sbatch --replicas 2
 #
 # **Submit** your work in a terminal. This packs the folder and lists its contents.
 #

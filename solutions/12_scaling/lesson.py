@@ -34,7 +34,7 @@ import numpy as np
 
 from autograder.measuring import interval, scaling_laws, study_table
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once, two_nodes
+from cluster.jobs.notebook import on_nodes, submit_once, two_nodes, typed
 from lessons.toolkit import answers, foretelling, plots, predictions, scaling_report
 from lessons.toolkit.checks import lesson_12 as check
 
@@ -87,7 +87,7 @@ check.check_12_1(train)
 # %% [markdown]
 # ## Measure in rounds, in one job
 #
-# The obvious way is one job per size, in a loop over `cluster submit --ntasks=N job.sbatch`. But jobs run at
+# The obvious way is one job per size: `for n in 1 2 4; do sbatch --ntasks=$n job.sbatch; done`. But jobs run at
 # different times, beside other jobs. `study.py` starts all ranks once and measures in **rounds**. In each round,
 # first 1, then 2, then 4 … ranks train on their images once, while the others sleep. Every second round runs in
 # reverse order. Sizes are compared *within* a round, so other load on the machine affects them equally.
@@ -420,10 +420,10 @@ check.check_12_7(cost, sweet_spot)
 # the small set, for the large set's line 313 + 2,052/p, and for your epoch scaling.
 
 # %%
-from cluster.jobs.costs import cost_lines
-
-costs = {}
-for line in cost_lines(run.job_id for run in (*runs, *trained.values()) if run.job_id):
+numbers = ",".join(sorted({run.job_id for run in (*runs, *trained.values()) if run.job_id}))
+columns, costs = "JobID,Elapsed,AllocTRES,ConsumedEnergy", {}
+# Some sites keep records for only a few days, or none: then there is nothing to show.
+for line in typed(f"sacct -X -n -P --format={columns} --jobs={numbers} || true").splitlines():
     gpu_hours, kwh = cost(line)
     energy = "no energy on record" if kwh is None else f"{kwh:.3g} kWh"
     job, elapsed, allocated, _ = line.split("|")

@@ -291,7 +291,7 @@ plots.lives(survived, beside=whole, save="my_lives.png")
 #
 # To see the real warning, give the job a short time limit and slow steps. It comes back until it is complete:
 #
-#     cluster submit --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5
+#     sbatch --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5
 #
 # On a Slurm site, a requeued job waits for about two minutes. `scancel` ends the job permanently.
 # `scancel --signal=USR1 JOB` only sends the signal.

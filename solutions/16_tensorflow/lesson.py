@@ -188,7 +188,7 @@ print(f"MultiWorkerMirrored: loss {workers.epochs[-1].train_loss.value:.6f}")
 # makes one update per batch, which is twice as many with two workers. Its loss differs between runs (0.205 and
 # 0.203 in two runs), because chance decides which gradient comes first. Try it in a terminal:
 #
-#     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 128
+#     sbatch --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 128
 #
 # ## Staleness
 #

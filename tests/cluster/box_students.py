@@ -14,6 +14,8 @@ from pathlib import Path
 
 COURSE = Path(__file__).parents[2]
 BOX = COURSE / "cluster/box/box"
+# Typed before the course's commands, instead of `cluster use box`.
+ON_BOX = f"module load dl-course && export COURSE_SITE={COURSE}/cluster/sites/box.sh"
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"}
 
 

@@ -14,6 +14,12 @@ from cluster.sites import site_files
 from tests.cluster.box_students import clear_what_interrupted_tests_left, run_box
 
 PROGRAMS = Path(sys.executable).parent
+WAIT = """
+import sys
+from cluster.jobs.wait import exit_if_failed, wait_for
+from cluster.sites.site_files import current
+exit_if_failed(wait_for(sys.argv[1], current()))
+"""
 
 
 class Shell:
@@ -63,19 +69,32 @@ class Shell:
             assert time.monotonic() < end, "it did not happen"
             time.sleep(0.05)
 
+    def at(self, site: str, *words: object, ok: bool | None = True) -> subprocess.CompletedProcess:
+        """Run a `cluster` command on a machine whose site is this one."""
+        here = self.environment
+        self.environment = here | {"COURSE_SITE": str(site_files.FOLDER / f"{site}.sh")}
+        try:
+            return self.cluster(*words, ok=ok)
+        finally:
+            self.environment = here
+
+    def word(self, name: str, *words: object, ok: bool | None = True) -> str:
+        """Run one of Slurm's commands as the laptop answers it, and return what it printed."""
+        done = self.run(site_files.LAPTOP_BIN / name, *words, ok=ok)
+        return done.stdout + done.stderr
+
     def submit(self, *words: object) -> str:
         """Submit a job to the laptop site, and return its id."""
-        return self.cluster("submit", "--site", "laptop", *words).stdout.split()[-1]
+        return self.at("laptop", "submit", *words).stdout.split()[-1]
 
-    def wait(self, job: str, ok: bool | None = True) -> None:
-        self.cluster("wait", "--site", "laptop", job, ok=ok)
+    def wait(self, job: str, ok: bool | None = True) -> str:
+        """Wait as `sbatch --wait` does, and return what that prints."""
+        return self.run(sys.executable, "-c", WAIT, job, ok=ok).stderr
 
     def record(self, job: str) -> dict[str, str]:
-        """Return the job's record from `cluster accounting --parsable`."""
-        done = self.cluster("accounting", "--parsable", "--site", "laptop", job)
-        printed = done.stdout.splitlines()
-        assert len(printed) == 2, printed
-        return dict(zip(printed[0].split("|"), printed[1].split("|"), strict=True))
+        """Return the job's record from `sacct`."""
+        names, values = self.word("sacct", "-X", "-P", "-j", job).splitlines()
+        return dict(zip(names.split("|"), values.split("|"), strict=True))
 
     def job_json(self, job: str) -> dict:
         return json.loads((self.home / f".dl-course/laptop/jobs/{job}/job.json").read_text())

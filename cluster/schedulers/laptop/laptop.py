@@ -1,24 +1,22 @@
 """Present the laptop as a batch system that answers like Slurm."""
 
 import os
+import signal
 import socket
 import time
 from pathlib import Path
 
 import click
 
-from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.job_file.jobfile import JobFile
-from cluster.schedulers import accounting_table
 from cluster.schedulers.contract import JobStatus, Show
-from cluster.schedulers.laptop import job_records, new_jobs, start
+from cluster.schedulers.laptop import job_records, new_jobs, processes, start
 from cluster.schedulers.laptop.job_records import QueuedJob
 from cluster.sites.site_files import Site
 
 SUBMIT_PROGRAM = ""
 RUNS_HERE = True
 ASK_EVERY = 0.25  # its queue is a file
-ASK_BY_HAND = "# on a Slurm site: squeue --jobs={0}, then sacct -X --jobs={0}"
 HEALTH: tuple[str, str] | None = None
 
 
@@ -49,16 +47,6 @@ def statuses(label: str) -> list[JobStatus]:
     ]
 
 
-def stands_for(words: str) -> None:
-    """Print the command that a Slurm site would run here, so that students learn it."""
-    click.echo(f"# on a Slurm site: {words}", err=True)
-
-
-def queue() -> None:
-    stands_for("squeue --me")
-    show_queue([])
-
-
 def show_queue(labels: list[str]) -> None:
     """Print what squeue prints, for all jobs that wait or run, or for these."""
     start.start_what_fits()
@@ -82,18 +70,6 @@ def show_queue(labels: list[str]) -> None:
         )
 
 
-def unfinished() -> list[list[str]]:
-    start.start_what_fits()
-    rows = []
-    for job in job_records.active():
-        of_sacct = dict(zip(SACCT_COLUMNS, accounting_row(job), strict=True))
-        elapsed = run_time(time.time() - job.started) if job.started else "0:00"
-        place = job.host if job.started else f"({job.reason})"
-        told = of_sacct | {"Elapsed": elapsed, "NodeList": place}
-        rows.append([told[name] for name in accounting_table.QUEUE_COLUMNS])
-    return rows
-
-
 def run_time(seconds: float) -> str:
     """Format seconds as squeue does: 3725 becomes 1:02:05."""
     hours, rest = divmod(int(seconds), 3600)
@@ -101,20 +77,15 @@ def run_time(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def cancel(label: str) -> None:
-    stands_for(f"scancel {label}")
-    end(label)
-
-
 def jobs_named(label: str) -> list[QueuedJob]:
     if jobs := job_records.named(label):
         return jobs
     raise click.ClickException(
-        f"there is no job {label} on the laptop site; to list yours: cluster queue"
+        f"there is no job {label} on the laptop site; to list yours: squeue --me"
     )
 
 
-def end(label: str) -> None:
+def cancel(label: str) -> None:
     jobs = jobs_named(label)
     elsewhere = [job.host for job in jobs if not job.over and job.host != socket.gethostname()]
     if elsewhere:
@@ -125,11 +96,9 @@ def end(label: str) -> None:
         click.echo(f"job {label} had already ended: {jobs[-1].state}", err=True)
 
 
-def accounting(labels: list[str], parsable: bool = True) -> None:
-    """Print what `sacct -X` prints for these jobs or for all jobs, with `-P` if `parsable`."""
-    words = ["sacct -X", *(["-P"] if parsable else [])]
-    stands_for(" ".join([*words, *([f"--jobs={','.join(labels)}"] if labels else [])]))
-    accounting_table.show(records(labels), parsable)
+def send_signal(label: str, number: signal.Signals) -> None:
+    for job in jobs_named(label):
+        processes.signal_steps(job_records.job_folder(job.id), number)
 
 
 def records(labels: list[str]) -> list[list[str]]:

@@ -8,12 +8,13 @@ import shutil
 import socket
 import time
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from autograder.cpus import whole_cores
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
-from cluster.job_file.sbatch_options import as_words
+from cluster.job_file.sbatch_options import FLAGS, WITH_VALUE, as_words, unknown
 from cluster.schedulers.contract import Show
 from cluster.schedulers.laptop import dependencies, job_environment, job_records
 from cluster.schedulers.laptop.job_records import QueuedJob
@@ -25,7 +26,7 @@ DEFAULT_SECONDS = (
 )
 
 # Options that must not be ignored silently, because the job would do something else.
-NOT_HERE = ("begin", "deadline", "help", "hold", "input", "test-only", "usage", "version", "wrap")
+NOT_HERE = ("begin", "deadline", "hold", "input", "test-only", "version", "wrap")
 
 
 def enqueue(
@@ -35,7 +36,7 @@ def enqueue(
     asked = jobfile.request(job, options)
     every_option = {**job.options, **options}
     refuse(asked, every_option)
-    for remark in crowded(asked.ntasks):
+    for remark in [*crowded(asked.ntasks), *map(ignored, unknown(every_option))]:
         show(remark)
     line = shlex.join(["sbatch", *as_words(options), str(job.path), *arguments])
     exported = job_environment.exported(dict(os.environ), every_option.get("export", "ALL"))
@@ -89,6 +90,12 @@ def refuse(asked: JobRequest, every_option: dict[str, str]) -> None:
     for name in NOT_HERE:
         if name in every_option:
             raise jobfile.JobFileError(f"--{name}: the laptop site does not know this option")
+
+
+def ignored(name: str) -> str:
+    near = get_close_matches(name, [*WITH_VALUE, *FLAGS], 1)
+    meant = f"; did you mean --{near[0]}?" if near else ""
+    return f"laptop: --{name} is not known here and changes nothing{meant}"
 
 
 def crowded(ranks: int) -> list[str]:

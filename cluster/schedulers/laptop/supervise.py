@@ -147,7 +147,7 @@ def start(job: QueuedJob, folder: Path, output: int, error: int) -> subprocess.P
 def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending, shell: int) -> None:
     """Install handlers for the signals that end a job from outside.
 
-    SIGALRM is for the time limit and --signal, and SIGTERM is for `cluster cancel`.
+    SIGALRM is for the time limit and --signal, and SIGTERM is for `scancel`.
     """
     now = time.time()
     limit = None if job.seconds is None else (job.started or now) + job.seconds

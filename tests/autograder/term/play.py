@@ -30,7 +30,7 @@ COURSE = Path(__file__).parents[3]
 Row = dict[str, Any]
 OVERRIDES = (
     "student,lesson,check,points,reason\n"
-    "kim,01,accuracy,3,seen in `cluster accounting 10802`\n"
+    "kim,01,accuracy,3,seen in `sacct -X --jobs=10802`\n"
     "hana,02,own-numbers,1.5,an epoch's images are those that it learns from\n"
 )
 FILES = {

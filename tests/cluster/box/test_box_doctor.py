@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.cluster.box_students import ON_BOX
+
 pytestmark = pytest.mark.slurm
 
 
@@ -12,9 +14,7 @@ def doctor(student, words: str, launch: str = "") -> str:
     edit = f"| sed '{launch}'" if launch else ""
     student.do(f"module load dl-course && cluster doctor --job {edit} > doctor.sbatch")
     shape = "--nodes=2 --ntasks=4 --ntasks-per-node=2"
-    said = student.do(
-        f"module load dl-course && cluster submit --site box {shape} doctor.sbatch {words}"
-    )
+    said = student.do(f"{ON_BOX} && cluster submit {shape} doctor.sbatch {words}")
     job = said.split()[-1]
     student.wait(job, seconds=120)
     assert student.do("ls -A").split() == ["doctor.sbatch", f"doctor_{job}.out"]

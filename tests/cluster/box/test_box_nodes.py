@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from tests.cluster.box.test_lessons_on_box import save_accounting
+from tests.cluster.box_students import ON_BOX
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -44,7 +45,7 @@ def test_the_job_files_that_leave_the_node_are_confirmed(box, course, student, t
     student.do(f"cp -r {' '.join(f'{course}/solutions/{name}' for name in LESSONS.values())} .")
     student.write("08_data/parts.py", PARTS)
     student.do("cd 08_data && module load dl-course && python parts.py")
-    submit = "module load dl-course && cluster submit --site box"
+    submit = f"{ON_BOX} && cluster submit"
     jobs = {
         lesson: student.do(
             f"cd {folder} && {submit} {SHAPE} job_nodes.sbatch {SMALL} {OWN[lesson]}"

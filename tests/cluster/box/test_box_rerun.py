@@ -16,6 +16,7 @@ import pytest
 
 from autograder.finding_codes import FindingCode
 from tests.autograder.make_record import make_record, write_lines
+from tests.cluster.box_students import ON_BOX
 
 pytestmark = pytest.mark.slurm
 RERUNNER = "rerunner"
@@ -65,8 +66,8 @@ def evidence(folder):
 def run_solution(course, student, name):
     """Run the solution's job as a student, and return the folder to submit."""
     student.do(f"cp -r {course}/solutions/{name} .")
-    submit = "cluster submit --site box --wait job.sbatch --epochs 2 --train-samples 12800"
-    student.do(f"cd {name} && module load dl-course && {submit}", seconds=180)
+    submit = "cluster submit --wait job.sbatch --epochs 2 --train-samples 12800"
+    student.do(f"cd {name} && {ON_BOX} && {submit}", seconds=180)
     return Path(student.folder) / name
 
 

@@ -43,10 +43,10 @@ def script():
         line = typed
         for there, here in INSTEAD:
             line = line.replace(there, here)
-        if typed.startswith("cluster submit"):
-            line = f"said=$({line}); echo $said; JOB=${{said##* }}"
-            line += "" if "clock" in line else "; cluster wait $JOB"  # the clock never ends
-        elif typed.startswith("cluster logs -f"):
+        if typed.startswith("sbatch"):
+            wait = "" if "clock" in line else " --wait"  # the clock never ends
+            line = f"said=$({line.replace('sbatch', f'sbatch{wait}', 1)}); JOB=${{said##* }}"
+        elif typed.startswith("tail -F"):
             line = f"timeout -s INT 10 {line} || [ $? = 124 ]"  # until Ctrl+C
         elif typed.startswith("srun --jobid"):
             clock = "$(sbatch --parsable clock.sbatch)"

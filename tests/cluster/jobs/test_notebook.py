@@ -8,7 +8,7 @@ import pytest
 from autograder.cpus import whole_cores
 from cluster.jobs import notebook
 from cluster.jobs.notebook import JobError, SubmitError, outputs, submit_once
-from cluster.jobs.queue import cancel_jobs_of
+from cluster.jobs.wait import cancel_jobs_of
 from cluster.sites import site_files
 from tests.breadth import breadth
 
@@ -157,7 +157,7 @@ def test_jobs_of_a_folder_can_be_cancelled_together(lesson):
     assert cancel_jobs_of(lesson.folder) == ["1", "2"]
     lesson.wait("1", ok=False)
     lesson.wait("2", ok=False)  # it may have started while the first one was being cancelled
-    assert lesson.cluster("queue").stdout.count("\n") == 1
+    assert lesson.word("squeue", "--me").count("\n") == 1
 
 
 def test_what_cannot_be_submitted_is_one_sentence(lesson):
@@ -195,5 +195,5 @@ def test_an_interrupted_wait_takes_two_lines_and_the_job_continues(lesson, capsy
     InteractiveShell.clear_instance()
     assert isinstance(result.error_in_exec, KeyboardInterrupt)
     *_, continues, error = capsys.readouterr().out.splitlines()
-    assert "cluster cancel 1" in continues
+    assert "scancel 1" in continues
     assert error.startswith("KeyboardInterrupt: ")

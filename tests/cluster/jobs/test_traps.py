@@ -20,7 +20,7 @@ def test_without_u_an_output_is_empty(shell, option, printed):
     job = shell.submit(shell.write("job.sbatch", f'python {option} -c "{WAITING}"', "-o out"))
     shell.until((shell.folder / "mark").exists)
     assert shell.read("out") == printed
-    shell.cluster("cancel", job)
+    shell.word("scancel", job)
 
 
 def test_without_its_environment_a_program_ends(shell):

@@ -1,6 +1,5 @@
 """Real jobs on the laptop site."""
 
-import json
 import os
 import re
 import signal
@@ -24,7 +23,7 @@ def test_a_job_runs_and_its_streams_go_where_it_asked(shell):
         'echo out "$@"; echo err >&2; pwd',
         *("--job-name=first", "--output=%x_%j.out", "--error=%x_%j.err"),
     )
-    printed = shell.cluster("submit", "--site", "laptop", job, "--epochs", "4", "--wait")
+    printed = shell.cluster("submit", "--wait", job, "--epochs", "4")
     assert printed.stdout == "Submitted batch job 1\n"
     assert "$ sbatch job.sbatch --epochs 4" in printed.stderr
     assert shell.read("first_1.out") == f"out --epochs 4\n{shell.folder}\n"
@@ -137,14 +136,13 @@ def test_cancel_ends_a_running_job_and_everything_it_started(shell):
     shell.until(lambda: output.is_file() and "started" in output.read_text())
     folder = shell.home / ".dl-course/laptop/jobs/1"
     assert len(processes.of_job(folder)) == 3
-    shell.cluster("cancel", "--site", "laptop", job)
+    shell.word("scancel", job)
     shell.wait(job, ok=False)
     assert processes.of_job(folder) == []
     record = shell.record(job)
     assert record["State"] == f"CANCELLED by {os.getuid()}"
     assert "CANCELLED AT" in output.read_text()
-    again = shell.cluster("cancel", "--site", "laptop", job)
-    assert "had already ended" in again.stderr
+    assert "had already ended" in shell.word("scancel", job)
 
 
 @pytest.mark.slow
@@ -159,15 +157,12 @@ def test_jobs_wait_for_cores_and_start_in_order(shell):
     body = "date +%s.%N; until [ -e go ]; do sleep 0.05; done; date +%s.%N"
     job = shell.write("job.sbatch", body, wide)
     jobs = [shell.submit(job) for _ in range(3)]
-    listed = shell.cluster("queue", "--site", "laptop").stdout
-    assert "(Resources)" in listed
-    assert "(Priority)" in listed
-    rows = json.loads(shell.cluster("queue", "--site", "laptop", "--json").stdout)
-    assert [(row["JobID"], row["State"]) for row in rows] == [
-        (jobs[0], "RUNNING"),
-        (jobs[1], "PENDING"),
-        (jobs[2], "PENDING"),
-    ]
+    listed = shell.word("squeue", "--me").splitlines()[1:]
+    assert [(row.split()[0], row.split()[4]) for row in listed] == list(
+        zip(jobs, ("R", "PD", "PD"), strict=True)
+    )
+    assert "(Resources)" in listed[1]
+    assert "(Priority)" in listed[2]
     (shell.folder / "go").touch()
     times = []
     for number in jobs:
@@ -202,7 +197,7 @@ def test_many_submissions_at_once_get_a_number_each(shell):
     with ThreadPoolExecutor(8) as pool:
         numbers = sorted(map(int, pool.map(shell.submit, [job] * 24)))
     assert numbers == list(range(1, 25))
-    shell.until(lambda: shell.cluster("queue").stdout.count("\n") == 1)
+    shell.until(lambda: shell.word("squeue", "--me").count("\n") == 1)
     assert [shell.read(f"{number}.out") for number in numbers] == [f"{n}\n" for n in numbers]
 
 

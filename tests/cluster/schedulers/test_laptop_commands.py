@@ -38,7 +38,7 @@ def test_accounting_has_the_columns_of_sacct(shell):
 def test_accounting_is_a_table_for_people(shell):
     job = shell.submit(shell.write("job.sbatch", "exit 3", "--time=1-00:02:00", "--job-name=mine"))
     shell.wait(job, ok=False)
-    head, line, row = shell.cluster("accounting", job).stdout.splitlines()
+    head, line, row = shell.word("sacct", "-X", "-j", job).splitlines()
     assert head.split() == list(accounting_table.COLUMNS)
     assert set(line) == {"-", " "}
     assert len(line) <= 130
@@ -64,12 +64,10 @@ def test_a_failing_step_shows_in_the_derived_exit_code(shell):
         [
             (["none.sbatch"], "there is no such job file"),
             ([], "no job file is named"),
-            (["--node-list=2", "job.sbatch"], "unrecognized option '--node-list'"),
-            (["--site", "moon", "job.sbatch"], "there is no site moon"),
+            (["-Y", "job.sbatch"], "write this option with its long name"),
             (["-o", "logs/%j.out", "job.sbatch"], "there is no folder"),
             (["-n", "1000", "job.sbatch"], "--ntasks=1000: this machine has"),
             (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
-            (["job.sbatch", "x", "--", "y"], "put the program's arguments after --"),
         ],
         quick=2,
     ),
@@ -78,20 +76,24 @@ def test_what_cannot_be_submitted_is_refused_in_a_sentence(shell, words, message
     shell.write("job.sbatch", "true")
     refused = shell.cluster("submit", *words, ok=False)
     assert message in refused.stderr
-    assert shell.cluster("accounting", "--parsable").stdout.count("\n") == 1
+    assert shell.word("sacct", "-X", "-P").count("\n") == 1
 
 
 def test_a_job_that_is_not_there_is_a_sentence(shell):
-    for command in ("wait", "cancel", "logs"):
-        assert "there is no job 12" in shell.cluster(command, "12", ok=False).stderr
+    assert "there is no job 12" in shell.cluster("logs", "12", ok=False).stderr
+    assert "there is no job 12" in shell.word("scancel", "12", ok=False)
+
+
+def test_an_option_that_is_not_known_is_said_with_the_one_that_is_near(shell):
+    said = shell.cluster("submit", "--ntask=2", "--wait", shell.write("job.sbatch", "true")).stderr
+    assert "--ntask" in said
+    assert "did you mean --ntasks?" in said
 
 
 def test_when_nothing_can_be_written_the_sentence_says_where(shell):
     shutil.rmtree(shell.home / ".dl-course")
     (shell.home / ".dl-course").write_text("a file where a folder should be")
-    refused = shell.cluster(
-        "submit", "--site", "laptop", shell.write("job.sbatch", "true"), ok=False
-    )
+    refused = shell.at("laptop", "submit", shell.write("job.sbatch", "true"), ok=False)
     assert ".dl-course" in refused.stderr
     assert "the job was not submitted" in refused.stderr
 
@@ -104,7 +106,7 @@ def test_a_broken_record_costs_no_other_job(shell):
     second = shell.submit("job.sbatch")
     shell.wait(second)
     assert second == "2"
-    assert "there is no job 1" in shell.cluster("wait", "1", ok=False).stderr
+    assert "there is no job 1" in shell.cluster("logs", "1", ok=False).stderr
     assert shell.record(second)["State"] == "COMPLETED"
 
 
@@ -122,10 +124,10 @@ def test_ctrl_c_stops_the_waiting_not_the_job(shell):
     assert any("RUNNING" in line for line in waiting.stderr)  # it waits now
     waiting.send_signal(signal.SIGINT)
     said = waiting.communicate(timeout=20)[1]
-    assert "job 1 continues. To end it: cluster cancel 1" in said
+    assert "job 1 continues. To end it: scancel 1" in said
     assert waiting.returncode == 130
-    assert " R " in shell.cluster("queue").stdout
-    shell.cluster("cancel", "1")
+    assert " R " in shell.word("squeue", "--me")
+    shell.word("scancel", "1")
     shell.wait("1", ok=False)
 
 
@@ -136,9 +138,9 @@ def test_a_job_of_another_machine_is_left_to_it(shell):
     mine = file.read_text()
     host = shell.job_json(job)["host"]
     file.write_text(mine.replace(f'"host": "{host}"', '"host": "elsewhere"'))
-    assert "job 1 is on elsewhere: cancel it there" in shell.cluster("cancel", job, ok=False).stderr
+    assert "job 1 is on elsewhere: cancel it there" in shell.word("scancel", job, ok=False)
     file.write_text(mine)
-    shell.cluster("cancel", job)
+    shell.word("scancel", job)
     shell.wait(job, ok=False)
 
 

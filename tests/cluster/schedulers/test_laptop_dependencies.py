@@ -14,11 +14,11 @@ def test_dependencies(shell):
     for job in (after_good, anyway, because):
         shell.wait(job)
     assert shell.read(f"slurm-{good}.out") < shell.read(f"slurm-{after_good}.out")
-    assert "(DependencyNeverSatisfied)" in shell.cluster("queue").stdout
-    said = shell.cluster("wait", never, ok=False).stderr  # and it does not wait forever
-    assert f"failed, so this one never starts: cluster cancel {never}" in said
-    shell.cluster("cancel", never)
-    assert shell.cluster("queue").stdout.count("\n") == 1
+    assert "(DependencyNeverSatisfied)" in shell.word("squeue", "--me")
+    said = shell.wait(never, ok=False)  # and it does not wait forever
+    assert f"failed, so this one never starts: scancel {never}" in said
+    shell.word("scancel", never)
+    assert shell.word("squeue", "--me").count("\n") == 1
     refused = shell.cluster("submit", "-d", "afterok:99", "next.sbatch", ok=False)
     assert "there is no job 99" in refused.stderr
 
@@ -36,9 +36,9 @@ def test_an_array_is_one_job_for_each_index(shell):
 @pytest.mark.slow
 def test_array_tasks_at_once_can_be_limited_and_cancelled_together(shell):
     shell.submit(shell.write("job.sbatch", "sleep 304", "--array=0-4%1"))
-    rows = shell.cluster("queue").stdout
+    rows = shell.word("squeue", "--me")
     assert rows.count(" R ") == 1
     assert rows.count("(JobArrayTaskLimit)") == 4
-    shell.cluster("cancel", "1")
+    shell.word("scancel", "1")
     shell.wait("1", ok=False)
-    assert shell.cluster("queue").stdout.count("\n") == 1
+    assert shell.word("squeue", "--me").count("\n") == 1

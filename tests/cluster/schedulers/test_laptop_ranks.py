@@ -82,7 +82,7 @@ def test_a_cancelled_job_leaves_no_rank(shell):
     waits = "import time; print('up', flush=True); time.sleep(300)"
     job = shell.submit(program(shell, waits))
     shell.until(lambda: "up\nup\n" in shell.cluster("logs", job, ok=None).stdout)
-    shell.cluster("cancel", job)
+    shell.word("scancel", job)
     shell.wait(job, ok=False)
     assert shell.record(job)["State"].startswith("CANCELLED")
     assert processes.of_job(shell.home / ".dl-course/laptop/jobs/1") == []

@@ -178,11 +178,11 @@ def test_submitting_prints_the_qsub_line_and_answers_like_sbatch(polaris):
 )
 def test_states_come_in_slurms_words(polaris, attributes, line, ok):
     answer(polaris, **attributes)
-    assert polaris.cluster("wait", "4711", ok=ok).stderr == f"$ qstat -x 4711\n{line}\n"
+    assert polaris.wait("4711", ok=ok) == f"{line}\n"
 
 
 @pytest.mark.slow
-def test_logs_and_accounting(polaris):
+def test_logs_and_sacct(polaris):
     polaris.cluster("submit", "job.sbatch")
     (polaris.folder / "h_4711.out").write_text("hello\n")
     answer(
@@ -190,8 +190,7 @@ def test_logs_and_accounting(polaris):
         resources_used={"walltime": "00:10:00"},
     )  # fmt: skip
     assert polaris.cluster("logs", "-f", "4711").stdout == "hello\n"
-    header, row = polaris.cluster("accounting", "--parsable", "4711").stdout.splitlines()
-    record = dict(zip(header.split("|"), row.split("|"), strict=True))
+    record = polaris.record("4711")
     assert record["State"] == "COMPLETED"
     assert record["Start"] == "2026-11-20T15:31:00"
     assert (record["ElapsedRaw"], record["TimelimitRaw"]) == ("600", "30")
@@ -220,13 +219,8 @@ def test_what_pbs_refuses_comes_with_advice(polaris):
 
 
 @pytest.mark.slow
-def test_cancel_and_queue_call_qdel_and_qstat(polaris):
+def test_slurms_words_call_pbs_s_commands(polaris):
     answer(polaris, job_state="R")
-    assert polaris.cluster("cancel", "4711").stderr == "$ qdel 4711\n"
-    assert polaris.cluster("queue").stderr.startswith("$ qstat -u ")
-
-
-def test_queue_as_json(polaris):
-    answer(polaris, job_state="R", resources_used={"walltime": "00:00:07"})
-    (job,) = json.loads(polaris.cluster("queue", "--json").stdout)
-    assert (job["JobID"], job["State"], job["Elapsed"]) == ("4711", "RUNNING", "00:00:07")
+    assert "$ qsub " in polaris.word("sbatch", "job.sbatch")
+    assert "$ qdel 4711\n" in polaris.word("scancel", "4711")
+    assert "$ qstat -u " in polaris.word("squeue", "--me")

@@ -39,7 +39,7 @@ def test_the_real_command_is_shown_and_run_with_the_sites_settings(slurm):
 )
 def test_each_site_asks_in_its_own_way_for_the_same_job_file(slurm, site, shown):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
-    done = slurm.cluster("submit", "--site", site, "--ntasks=4", "job.sbatch")
+    done = slurm.at(site, "submit", "--ntasks=4", "job.sbatch")
     for setting in shown:
         assert f" {setting} " in done.stderr
     assert re.search(r" sbatch --ntasks=4( --cpus-per-task=\d+)? job.sbatch\n$", done.stderr)
@@ -112,7 +112,7 @@ def test_where_parts_of_a_node_are_given_a_job_asks_for_what_it_can_use(
     for name, text in program.items():
         (slurm.folder / name).write_text(text)
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
-    slurm.cluster("submit", "--site", site, *words, "job.sbatch")
+    slurm.at(site, "submit", *words, "job.sbatch")
     (call,) = calls(slurm)
     assert environment.items() <= call["environment"].items()
     assert set(called) <= set(call["words"])
@@ -123,7 +123,7 @@ def test_where_parts_of_a_node_are_given_a_job_asks_for_what_it_can_use(
 def test_who_chose_a_share_keeps_it(slurm):
     slurm.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1")
     slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_QOS": "regular"}
-    said = slurm.cluster("submit", "--site", "perlmutter", "-n1", "job.sbatch").stderr
+    said = slurm.at("perlmutter", "submit", "-n1", "job.sbatch").stderr
     assert "perlmutter: each rank gets 32 cores" in said
     assert calls(slurm)[0]["environment"]["SBATCH_QOS"] == "regular"
 
@@ -133,7 +133,7 @@ def test_a_job_that_names_no_program_gets_the_whole_node(slurm):
     """A job that runs a lesson, for example, starts jobs of its own inside it."""
     slurm.write("job.sbatch", "launch lessons run 07", "--ntasks=1", "--cpus-per-task=8")
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
-    slurm.cluster("submit", "--site", "marenostrum5", "job.sbatch")
+    slurm.at("marenostrum5", "submit", "job.sbatch")
     (call,) = calls(slurm)
     assert call["environment"]["SBATCH_GRES"] == "gpu:4"
     assert call["words"] == ["--cpus-per-task=80", "job.sbatch"]
@@ -144,7 +144,7 @@ def test_a_job_that_names_no_program_gets_the_whole_node(slurm):
 def test_gpus_asked_for_in_a_job_file_are_not_added_to_those_of_the_site(slurm, line):
     slurm.write("job.sbatch", "true", "--ntasks=2", line)
     slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_GRES": "gpu:4"}
-    slurm.cluster("submit", "--site", "snellius", "job.sbatch")
+    slurm.at("snellius", "submit", "job.sbatch")
     (call,) = calls(slurm)
     assert not {"SBATCH_GRES", "SBATCH_GPUS_PER_NODE"} & call["environment"].keys()
 
@@ -152,7 +152,7 @@ def test_gpus_asked_for_in_a_job_file_are_not_added_to_those_of_the_site(slurm, 
 @pytest.mark.parametrize("asked", breadth(["--gres=gpu:1", "--gpus=2", "--gpus-per-node=1"]))
 def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked):
     slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_GRES": "gpu:4"}
-    done = slurm.cluster("submit", "--site", "perlmutter", asked, "job.sbatch")
+    done = slurm.at("perlmutter", "submit", asked, "job.sbatch")
     (call,) = calls(slurm)
     assert (call["words"][0], call["words"][-1]) == (asked, "job.sbatch")
     assert not {"SBATCH_GRES", "SBATCH_GPUS_PER_NODE"} & call["environment"].keys()
@@ -179,7 +179,7 @@ def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked)
 )  # fmt: skip
 def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
     answer(slurm, sbatch=["", f"sbatch: error: {refusal}\n", 1])
-    said = slurm.cluster("submit", "--site", "box", "job.sbatch", ok=False).stderr
+    said = slurm.at("box", "submit", "job.sbatch", ok=False).stderr
     assert f"\nError: {refusal}\n" in said
     assert advice in said
 
@@ -208,7 +208,7 @@ def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
 )
 def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
-    assert remark in slurm.cluster("submit", "--site", site, *words, "job.sbatch").stderr
+    assert remark in slurm.at(site, "submit", *words, "job.sbatch").stderr
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_gpus_that_the_job_could_not_use_are_refused_in_one_sentence(slurm, site
     nvidia = slurm.home / "torch/lib/python3.11/site-packages/nvidia/cu13"
     nvidia.mkdir(parents=True)
     slurm.environment |= {"SBATCH_ACCOUNT": "mine", "COURSE_ENVIRONMENT": str(slurm.home / "torch")}
-    said = slurm.cluster("submit", "--site", site, *words, "job.sbatch", ok=False).stderr
+    said = slurm.at(site, "submit", *words, "job.sbatch", ok=False).stderr
     assert says in said
     assert not (slurm.home / "calls").exists()
 
@@ -243,7 +243,7 @@ def test_gpus_that_the_job_could_not_use_are_refused_in_one_sentence(slurm, site
 def test_gpus_that_the_job_can_use_are_requested(slurm, site, words):
     job_with(slurm)
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
-    slurm.cluster("submit", "--site", site, *words, "job.sbatch")
+    slurm.at(site, "submit", *words, "job.sbatch")
     assert calls(slurm)
 
 
@@ -253,14 +253,14 @@ def test_gpus_that_the_job_can_use_are_requested(slurm, site, words):
 def test_only_ranks_that_may_train_on_gpus_need_one_each(slurm, program, warned):
     job_with(slurm, program)
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
-    said = slurm.cluster("submit", "--site", "juwels", "-N1", "-n16", "job.sbatch").stderr
+    said = slurm.at("juwels", "submit", "-N1", "-n16", "job.sbatch").stderr
     assert ("two ranks on one GPU" in said) == warned
 
 
 def test_the_sites_partition_overrides_that_of_a_job_file(slurm):
     job_with(slurm)
     slurm.write("job.sbatch", "launch python -u train.py", "--partition=GPUv100s")
-    slurm.cluster("submit", "--site", "biohpc", "job.sbatch")
+    slurm.at("biohpc", "submit", "job.sbatch")
     assert calls(slurm)[0]["environment"]["SBATCH_PARTITION"] == "GPUA100"
 
 
@@ -272,14 +272,14 @@ def job_with(shell, program="import tf_keras as keras\n"):
 @pytest.mark.slow
 def test_a_site_without_internet_asks_for_the_data_beforehand(slurm):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
-    said = slurm.cluster("submit", "--site", "juwels", "job.sbatch").stderr
+    said = slurm.at("juwels", "submit", "job.sbatch").stderr
     assert "juwels: compute nodes have no internet; of the data sets here, 10 files missing" in said
     assert "lessons data fetch" in said
-    assert "internet" not in slurm.cluster("submit", "--site", "box", "job.sbatch").stderr
+    assert "internet" not in slurm.at("box", "submit", "job.sbatch").stderr
 
 
 def test_a_missing_account_is_said_before_anything_is_submitted(slurm):
-    said = slurm.cluster("submit", "--site", "juwels", "job.sbatch", ok=False).stderr
+    said = slurm.at("juwels", "submit", "job.sbatch", ok=False).stderr
     assert "cluster use juwels --account YOUR_PROJECT" in said
     assert not (slurm.home / "calls").exists()
 
@@ -292,6 +292,6 @@ def test_without_sbatch_the_laptop_is_offered(shell):
         path.parent.mkdir(exist_ok=True)
         path.symlink_to(f"/usr/bin/{name}")
     shell.environment["PATH"] = str(shell.home / "bin")
-    said = shell.cluster("submit", "--site", "box", "job.sbatch", ok=False).stderr
+    said = shell.at("box", "submit", "job.sbatch", ok=False).stderr
     assert "sbatch is not on this machine" in said
-    assert "--site laptop" in said
+    assert "cluster use laptop" in said

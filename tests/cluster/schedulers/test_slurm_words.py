@@ -73,7 +73,7 @@ def test_scancel_sends_a_signal_to_the_steps_only(student):
     [
         ("sbatch",),
         ("sbatch", "missing.sbatch"),
-        ("sbatch", "--no-such-option", "job.sbatch"),
+        ("sbatch", "-Y", "job.sbatch"),
         ("squeue", "--start"),
         ("scancel",),
         ("scancel", "4711"),
@@ -102,3 +102,12 @@ def test_only_a_real_slurm_counts_as_one(student, monkeypatch):
     real.chmod(0o755)
     monkeypatch.setenv("PATH", f"{LAPTOP_BIN}:{student.folder}")
     assert find_program("sbatch") == str(real)
+
+
+def test_choosing_a_site_without_slurm_puts_the_words_first(student):
+    """The machine may have Slurm's programs, as a login node or a box that is down."""
+    student.environment["PATH"] = f"{PROGRAMS}:{os.environ['PATH']}"
+    for site, first in (("laptop", True), ("box", False)):
+        student.cluster("use", site)
+        found = student.run("bash", "-c", ". ~/.dl-course/site.sh; command -v sbatch", ok=None)
+        assert (found.stdout.strip() == str(LAPTOP_BIN / "sbatch")) == first

@@ -131,7 +131,7 @@ def test_where_there_is_a_batch_system_a_site_has_to_be_chosen(undecided, comman
     program.write_text("#!/bin/bash\necho >called\n")
     program.chmod(0o755)
     job = undecided.write("job.sbatch", "echo >ran")
-    for words in (("submit", job), ("queue",), ("wait", "1")):
+    for words in (("submit", job), ("logs", "1")):
         refused = undecided.cluster(*words, ok=False).stderr
         assert f"({command})" in refused
         assert "cluster use SITE" in refused
@@ -139,7 +139,7 @@ def test_where_there_is_a_batch_system_a_site_has_to_be_chosen(undecided, comman
     assert not [name for name in ("ran", "called") if (undecided.folder / name).exists()]
     assert not (undecided.home / ".dl-course").exists()
     assert "*" not in undecided.cluster("sites").stdout
-    undecided.cluster("submit", "--site", "laptop", "--wait", job)
+    undecided.at("laptop", "submit", "--wait", job)
     assert (undecided.folder / "ran").exists()
 
 

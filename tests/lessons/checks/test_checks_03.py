@@ -225,7 +225,7 @@ FULL_WORDS = [
 def test_words(profile, words, capsys):
     lesson_03.check_3_5(lambda: words, build, profile)
     typed = " ".join(map(str, words))
-    assert capsys.readouterr().out.endswith(f"cluster submit job.sbatch {typed}\n")
+    assert capsys.readouterr().out.endswith(f"sbatch job.sbatch {typed}\n")
 
 
 @pytest.mark.parametrize(("words", "advice"), WORDS)

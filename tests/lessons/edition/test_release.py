@@ -130,6 +130,7 @@ def test_the_students_edition_runs_on_its_own(edition, tmp_path):
         "HOME": str(home),
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "PYTHONPATH": str(copy),
+        "COURSE_SITE": str(copy / "cluster/sites/laptop.sh"),
     }
 
     def run(package, *arguments, where=copy):
@@ -154,7 +155,7 @@ def test_the_students_edition_runs_on_its_own(edition, tmp_path):
         assert refused.returncode in (1, 2)
         assert "Traceback" not in refused.stderr
         assert re.search(r"students' edition|already a release", refused.stderr)
-    submitted = run("cluster", "submit", "--site", "laptop", "--wait", "job.sbatch", where=lesson)
+    submitted = run("cluster", "submit", "--wait", "job.sbatch", where=lesson)
     assert submitted.returncode == 1
     [errors] = lesson.glob("*.err")
     assert "NotImplementedError: Exercise 2.1" in errors.read_text()

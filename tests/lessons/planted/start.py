@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from cluster.sites import site_files
 from tests.lessons.planted.table import Lesson
 from tests.lessons.real_runs import ONE_BY_ONE, environment, meet
 
@@ -175,7 +176,8 @@ def queued(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
     """Run a job in the laptop's queue, with the lesson's own job file."""
     folder, words = start
     own = environ | {"HOME": str(folder), "COURSE_LAPTOP_QUEUE": str(folder / "queue")}
-    command = [str(Path(sys.executable).with_name("cluster")), "submit", "--site", "laptop"]
+    own["COURSE_SITE"] = str(site_files.FOLDER / "laptop.sh")
+    command = [str(Path(sys.executable).with_name("cluster")), "submit"]
     command += ["--wait", "--output=job.out", "--error=job.err", "job.sbatch", *words[1:]]
     done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -13,6 +13,7 @@ import pytest
 from real_runs import ROOT, environment
 
 from autograder.reading.files import read_files
+from cluster.sites import site_files
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
@@ -29,7 +30,8 @@ def submit(folder, job, *words):
         (folder / file.name).write_bytes(file.read_bytes())
     own = environment(HOME=str(folder), COURSE_LAPTOP_QUEUE=str(folder / "queue"))
     own = {name: value for name, value in own.items() if not name.startswith("SLURM_")}
-    command = [str(Path(sys.executable).with_name("cluster")), "submit", "--site", "laptop"]
+    own["COURSE_SITE"] = str(site_files.FOLDER / "laptop.sh")
+    command = [str(Path(sys.executable).with_name("cluster")), "submit"]
     done = subprocess.run(
         [*command, "--wait", "--output=job.out", "--error=job.err", job, *words],
         cwd=folder, env=own, capture_output=True, text=True, timeout=280,

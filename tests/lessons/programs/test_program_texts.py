@@ -14,7 +14,6 @@ from typed_commands import commands, folder_of
 from autograder.cli import main as autograder
 from cluster.cli import main as cluster
 from cluster.job_file.sbatch_options import take_options
-from cluster.jobs.submit import sort_words
 from lessons.cli import main as lessons
 
 # Loaded here, with all that they need: below, frameworks and MPI are stand-ins.
@@ -181,7 +180,7 @@ def parse(words, folder):
         name, command, others = group.command.resolve_command(group, words[1:])
         context = command.make_context(name, others, parent=group)
         if "words" in context.params:  # a job file and its arguments
-            *_, job, arguments = sort_words(list(context.params["words"]))
+            _, (job, *arguments) = take_options(list(context.params["words"]))
             parse_job(folder / job, arguments)
     elif words[0] == "sbatch":
         _, (job, *arguments) = take_options(words[1:])

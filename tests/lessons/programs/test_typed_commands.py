@@ -18,40 +18,37 @@ SLURM = "Slurm's own: a laptop has no Slurm"
 WHOLE = "test_every_lesson.py"
 FULL = "for GPU nodes: hours on two cores"
 NOT_HERE = {
-    "sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS": SLURM,
     "seff JOB": SLURM,
     "sacct -X -n -P -o JobID,Elapsed,AllocTRES,ConsumedEnergy -j 1885056": SLURM,
     "nvidia-smi": "there is no GPU",
-    "first=$(sbatch --parsable job.sbatch)": SLURM,
-    "sbatch --dependency=afterany:$first job.sbatch": SLURM,
     "srun --jobid=JOB --overlap nvidia-smi": SLURM,
     "salloc --nodes=1 --ntasks=2 --cpus-per-task=1 --time=01:00:00": SLURM,
     "salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00": SLURM,
     "exit": "gives an allocation back, and there is none",
     "launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out": FULL,
-    "cluster submit --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
-    "cluster submit --nodes=2 --ntasks=8 --ntasks-per-node=4 job_nodes.sbatch": FULL,
+    "sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
+    "for n in 1 2 4; do sbatch --nodes=$n --ntasks-per-node=4 job_nodes.sbatch; done": FULL,
 }
 # Slurm's own are typed on a Slurm: tests/cluster/box/test_box_typed.py.
 
 # What also runs these commands, or their programs with other sizes.
 REPEATS = {
-    "cluster submit job.sbatch --train-samples 12800 --epochs 3": f"{WHOLE}, test_in_jupyterlab.py",
+    "sbatch job.sbatch --train-samples 12800 --epochs 3": f"{WHOLE}, test_in_jupyterlab.py",
     "python train.py --help": "test_program_texts.py",
-    "cluster queue": "page 00",
-    "cluster logs -f JOB": "page 00",
+    "squeue --me": "page 00",
+    "cluster logs -f JOB": "test_laptop_commands.py",
     "grep -v MLLOG 02_keras_*.out": "page 00, with another file",
     "python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out": WHOLE,
-    "cluster submit job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
-    "cluster submit job_keras3.sbatch": "test_lesson_07.py",
-    "cluster submit job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
-    "LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400 --epochs 3 "
+    "sbatch job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
+    "sbatch job_keras3.sbatch": "test_lesson_07.py",
+    "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
+    "LAUNCHER=torchrun sbatch job.sbatch --train-samples 6400 --epochs 3 "
     "--batch-size 128": "test_lesson_10.py, cluster/schedulers/test_laptop_ranks.py",
-    "cluster submit job_speed.sbatch --width 1024 --batch-size 512": WHOLE,
-    "cluster submit --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5": (
+    "sbatch job_speed.sbatch --width 1024 --batch-size 512": WHOLE,
+    "sbatch --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5": (
         "test_lesson_15.py, cluster/schedulers/test_laptop_requeue.py"
     ),
-    "cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 "
+    "sbatch --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 "
     "--batch-size 128": WHOLE,
 } | {f"lessons submit {lesson}": WHOLE for lesson in LESSONS}
 PREPARES = ("source ", "export ")
@@ -65,8 +62,8 @@ SMALLER = [
     ("samples 3200", "samples 640"),
 ]
 # What the page's own cells have submitted before a line is typed, and the line needs.
-SUBMITTED = {"--epochs 8 --resume": "cluster submit job.sbatch --train-samples 640"}
-ENDLESS = "cluster logs -f"  # until Ctrl+C
+SUBMITTED = {"--epochs 8 --resume": "sbatch job.sbatch --train-samples 640"}
+ENDLESS = ("cluster logs -f", "tail -F")  # until Ctrl+C
 AFTERWARDS = {"cluster use juwels --account PROJECT": "cluster use laptop"}
 BEFORE = {
     "00": "echo printed > out.txt; touch err.txt",  # exercise 0.4
@@ -138,7 +135,7 @@ def type_all(lesson, lines, tmp_path):
         if submitted := re.search(r"Submitted batch job (\d+)", printed):
             job = submitted[1]
             running.add(job)
-        if line.startswith("cluster cancel"):
+        if line.startswith("scancel"):
             running.discard(job)
         if command.line in AFTERWARDS:
             terminal.type(AFTERWARDS[command.line])
@@ -148,6 +145,7 @@ def type_all(lesson, lines, tmp_path):
 
 def wait_for(terminal, jobs):
     for job in sorted(jobs):
-        code, printed = terminal.type(f"cluster wait {job}")
-        assert code == 0, printed
+        states = f"sacct -nPX -j {job} -o State"
+        _, printed = terminal.type(f"while {states} | grep -q ING; do sleep 0.5; done; {states}")
+        assert set(printed.split()) == {"COMPLETED"}, f"{job}: {printed}"
     jobs.clear()

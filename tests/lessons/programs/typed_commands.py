@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from cluster.sites.site_files import LAPTOP_BIN
 from lessons.edition import gaps
 
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
@@ -84,7 +85,8 @@ class Terminal:
         environ = {name: v for name, v in os.environ.items() if not name.startswith(kept)}
         environ |= {"HOME": str(home), "COURSE_ROOT": str(folder.parents[1])}
         environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TMPDIR": str(home)}
-        environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
+        # This machine may have a Slurm of its own, which would come first in `make lab`.
+        environ["PATH"] = f"{Path(sys.executable).parent}:{LAPTOP_BIN}:{environ['PATH']}"
         self.shell = subprocess.Popen(
             ["bash", "--norc"], cwd=folder, env=environ, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

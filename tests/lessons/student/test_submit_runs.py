@@ -114,9 +114,10 @@ def test_a_job_that_is_still_running_is_called_so(
         f"#SBATCH --output=half_%j.out\n{sys.executable} -u half.py\n"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment["COURSE_SITE"] = str(ROOT / "cluster/sites/laptop.sh")
     submit = [sys.executable, "-c", "from cluster.cli import main; main()", "submit", "half.sbatch"]
     options = {"cwd": folder, "env": environment, "check": True, "capture_output": True}
-    subprocess.run([*submit, "--site", "laptop"], **options)
+    subprocess.run(submit, **options)
     try:
         end = time.monotonic() + 60
         while not (folder / "waits").exists() and time.monotonic() < end:
@@ -126,8 +127,8 @@ def test_a_job_that_is_still_running_is_called_so(
         assert f"{output.name}: its job is still running" in done.output
     finally:
         (folder / "go").touch()
-    wait_for_end = [sys.executable, "-c", "from cluster.cli import main; main()", "wait"]
-    subprocess.run([*wait_for_end, output.stem.rpartition("_")[2], "--site", "laptop"], **options)
+    follow = [*submit[:-2], "logs", "-f", output.stem.rpartition("_")[2]]
+    subprocess.run(follow, **options)
     done = lessons_command("submit", "02", "--in", folder)
     assert f"{output.name}: its run did not end well" in done.output
 

@@ -79,7 +79,7 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
             raise CheckFailed(f"{name} {value}", f"{name} {said[name]}", WHY_ASKED[profile])
     count_is(model, build_model(model, 32).count_params())
     behind = " ".join(map(str, words))
-    return f"58,352,138 parameters. To run it: cluster submit job.sbatch {behind}"
+    return f"58,352,138 parameters. To run it: sbatch job.sbatch {behind}"
 
 
 def options(words: list[str]) -> dict[str, str]:
