@@ -20,22 +20,8 @@ cd "$HOME" 2>/dev/null || cd /
 source "$COURSE_SITE" >&2 || exit 1
 if declare -F load_software >/dev/null; then load_software >&2 || exit 1; fi
 [ -z "${COURSE_ENVIRONMENT:-}" ] || PATH="$COURSE_ENVIRONMENT/bin:$PATH"
-exec python -P -c "$@"
+exec python -P "$@"
 """
-CLUSTER = "from cluster.cli import main; main()"
-WAIT, CANCEL = (
-    f"""\
-import sys
-from cluster.jobs.wait import exit_if_failed, wait_for
-from cluster.schedulers.known import scheduler_of
-from cluster.sites.site_files import current
-{call}
-"""
-    for call in (
-        "exit_if_failed(wait_for(sys.argv[1], current()))",
-        "scheduler_of(current()).cancel(sys.argv[1])",
-    )
-)
 FACTS = """\
 import lessons.toolkit.record, cluster.cli, os, sys
 print(); print(os.environ.get("COURSE_DATA", "")); print(sys.prefix)
@@ -89,9 +75,10 @@ class Account:
     def python(
         self, *words: str, home: str = "", show: bool = False, seconds: float | None = 120
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run code with arguments as the account, in the site's Python."""
-        words = ("bash", "-c", IN_SITE, "python", *words)
-        return self.run(*words, home=home, show=show, seconds=seconds)
+        """Run the site's Python with these words as the account."""
+        return self.run(
+            "bash", "-c", IN_SITE, "python", *words, home=home, show=show, seconds=seconds
+        )
 
     def readable(self, folder: Path, *tests: str) -> str:
         """Return one path in the folder that passes the tests of `find`, or ""."""
@@ -141,7 +128,7 @@ def check_closed(account: Account, *folders: Path) -> None:
 
 def check_course(account: Account) -> str:
     """Check that the account can start the course's Python but not change it; return its data."""
-    started = account.python(FACTS)
+    started = account.python("-c", FACTS)
     if started.returncode:
         raise click.ClickException(
             f"{account.name} cannot start the course's Python in {COURSE}"

@@ -2,8 +2,6 @@
 
 import random
 import secrets
-import signal
-import sys
 from pathlib import Path
 
 import click
@@ -43,12 +41,6 @@ from cluster.sites.use import PERSONAL
 @click.option("--draw", type=click.IntRange(1), metavar="N", help="Draw N students at random.")
 @click.option("--seed", type=int, help="Random seed; printed if you give none.")
 @profile_option
-@click.option(
-    "--network",
-    is_flag=True,
-    help="Run without the sandbox, which ranks on several nodes need. Only permissions then "
-    "protect your files.",
-)
 def rerun_command(
     path: Path,
     lesson: str,
@@ -57,7 +49,6 @@ def rerun_command(
     draw: int | None,
     seed: int | None,
     profile: str | None,
-    network: bool,
 ) -> None:
     """Run a student's submitted programs of lesson NN again.
 
@@ -74,9 +65,8 @@ def rerun_command(
         chosen = drawn(submissions, draw, secrets.randbelow(10**6) if seed is None else seed)
     else:
         chosen = [submission_of(path.resolve(), rules.lesson, submissions, options.roster)]
-    terms = terms_of(user, [group, out.resolve()], network)
+    terms = terms_of(user, [group, out.resolve()])
     out.mkdir(parents=True, exist_ok=True, mode=0o700)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as after Ctrl-C: the job is cancelled
     failed = 0
     for number, submission in enumerate(chosen, 1):
         name = printable(submission.owner)
@@ -84,7 +74,7 @@ def rerun_command(
         try:
             taken = take(submission, rules, size)
             ended = [run_job(terms, taken, job) for job in taken.jobs]
-            keep(out / submission.owner / rules.lesson, taken, terms, ended)
+            keep(out / submission.owner / rules.lesson, taken, ended)
             click.echo("\n".join(f"  job {one.job_id} {one.state}" for one in ended), err=True)
         except (NotRepeatableError, click.ClickException) as reason:
             click.echo(f"  not run again: {printable(reason)}", err=True)
@@ -143,19 +133,19 @@ def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submiss
     return chosen
 
 
-def terms_of(user: str | None, private: list[Path], network: bool) -> Terms:
+def terms_of(user: str | None, private: list[Path]) -> Terms:
     """Return the settings for all jobs, after checking what the account can reach."""
     site = site_files.current(None)
     if program := scheduler_of(site).SUBMIT_PROGRAM:
         real_command.need(program, site)
     account = account_named(user, variables_of(site))
     check_closed(account, *private)
-    if not check_course(account) and not network:
+    if not check_course(account):
         click.echo(
             "COURSE_DATA is not set: without a network, programs find only the synthetic stand-in",
             err=True,
         )
-    return Terms(account, site, private, network)
+    return Terms(account, site, private)
 
 
 def variables_of(site: Site) -> dict[str, str]:

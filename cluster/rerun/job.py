@@ -4,7 +4,6 @@ import io
 import json
 import shlex
 import tarfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 import click
 
 from cluster.job_file.jobfile import clock
-from cluster.rerun.account import CANCEL, CLUSTER, COURSE, WAIT, Account
+from cluster.rerun.account import COURSE, Account
 from cluster.rerun.repeated import Repeated, Taken
 from cluster.sites.site_files import Site
 
@@ -27,32 +26,29 @@ JOB = """\
 set -euo pipefail
 {variables}
 source "$COURSE_SITE"
-export HOME={folder} TMPDIR=/tmp LAUNCHER={launcher} COURSE_RERUN_ALONE={alone}
+export HOME={folder} TMPDIR=/tmp LAUNCHER={launcher}
 python=$(command -v python)
 cd {folder}
 ulimit -c 0 -f 4194304 -u 8192 # core dumps, KiB per file, processes of the account
-sandbox=()
-if [ -n "$COURSE_RERUN_ALONE" ]; then
-    command -v bwrap >/dev/null || {{
-        echo "rerun: this node has no bwrap (package bubblewrap), which shields the network and" \\
-            "other files; install it, or run without it: cluster rerun --network" >&2
-        exit 1
-    }}
-    # Read-only but for the program's folder. Its own processes, network and temporary files.
-    sandbox=(bwrap --unshare-user --unshare-pid --unshare-ipc --unshare-net --cap-drop ALL
-        --die-with-parent --new-session --ro-bind / / --dev-bind /dev /dev --proc /proc
-        --tmpfs /tmp --tmpfs /var/tmp --tmpfs /dev/shm)
-    hide() {{ # a folder that the account cannot reach needs no cover
-        for each in "$@"; do [ ! -d "$each" ] || sandbox+=(--tmpfs "$each"); done
-    }}
-    hide {hidden}
-    prefixes=$("$python" -I -c 'import sys; print(sys.prefix, sys.base_prefix)')
-    for each in {course} ${{COURSE_DATA:-}} ${{COURSE_ENVIRONMENT:-}} $prefixes; do
-        sandbox+=(--ro-bind "$each" "$each")
-    done
-    hide {unseen} {hidden}
-    sandbox+=(--bind {folder} {folder})
-fi
+command -v bwrap >/dev/null || {{
+    echo "rerun: this node has no bwrap, which shields the network and other files: install the" \\
+        "package bubblewrap" >&2
+    exit 1
+}}
+# Read-only but for the program's folder. Its own processes, network and temporary files.
+sandbox=(bwrap --unshare-user --unshare-pid --unshare-ipc --unshare-net --cap-drop ALL
+    --die-with-parent --new-session --ro-bind / / --dev-bind /dev /dev --proc /proc
+    --tmpfs /tmp --tmpfs /var/tmp --tmpfs /dev/shm)
+hide() {{ # a folder that the account cannot reach needs no cover
+    for each in "$@"; do [ ! -d "$each" ] || sandbox+=(--tmpfs "$each"); done
+}}
+hide {hidden}
+prefixes=$("$python" -I -c 'import sys; print(sys.prefix, sys.base_prefix)')
+for each in {course} ${{COURSE_DATA:-}} ${{COURSE_ENVIRONMENT:-}} $prefixes; do
+    sandbox+=(--ro-bind "$each" "$each")
+done
+hide {unseen} {hidden}
+sandbox+=(--bind {folder} {folder})
 ticks() {{ awk '/^cpu /{{print $2 + $3 + $4 + $7 + $8 + $9, $5 + $6}}' /proc/stat; }} # busy, idle
 before=$(ticks)
 code=0
@@ -75,7 +71,6 @@ class Terms:
     account: Account
     site: Site
     hide: list[Path]  # hidden from programs, whatever the permissions
-    network: bool
 
 
 @dataclass(frozen=True)
@@ -90,8 +85,6 @@ class Place:
 class Ended:
     job_id: str
     state: str
-    submitted: float
-    ended: float
     output: bytes
     error: bytes
     undisturbed: bool  # it had all requested cores to itself, so its speed is meaningful
@@ -132,7 +125,6 @@ def job_text(job: Repeated, place: Place, terms: Terms) -> str:
         variables="\n".join(variables),
         folder=shlex.quote(place.program),
         launcher=job.launcher,
-        alone="" if terms.network else "yes",
         hidden=shlex.join([*map(str, terms.hide), account.home]),
         course=shlex.quote(str(COURSE)),
         unseen=shlex.join([str(COURSE / name) for name in UNSEEN]),
@@ -141,46 +133,30 @@ def job_text(job: Repeated, place: Place, terms: Terms) -> str:
     )
 
 
-def options_of(job: Repeated, terms: Terms) -> list[str]:
-    """Return the scheduler's options: one node or, with a network, as many nodes as recorded."""
-    return [
-        f"--nodes={job.hosts if terms.network else 1}",
-        f"--ntasks={job.ranks}",
-        f"--cpus-per-task={job.threads}",
-        f"--time={clock(max(SHORTEST, int(TIMES_AS_LONG * job.seconds)))}",
-        "--job-name=rerun",
-        "--output=rerun_%j.out",
-        "--error=rerun_%j.err",
-    ]
-
-
 def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
-    account, options = terms.account, options_of(job, terms)
+    """Run a job on one node, with the ranks and threads of the record."""
+    account = terms.account
+    options = [
+        *(f"--nodes=1 --ntasks={job.ranks} --cpus-per-task={job.threads}".split()),
+        f"--time={clock(max(SHORTEST, int(TIMES_AS_LONG * job.seconds)))}",
+        *["--job-name=rerun", "--output=rerun_%j.out", "--error=rerun_%j.err"],
+    ]
     with place_of(account) as place:
         put(account, place, taken.programs)
         file = f"{place.own}/job.sbatch"
         account.do("tee", file, data=job_text(job, place, terms).encode())
-        words = ["--parsable", *options, file, job.program, *job.arguments]
-        submitted = time.time()
-        answer = account.python(CLUSTER, "submit", *words, home=place.own, show=True)
-        last = answer.stdout.decode(errors="replace").split()[-1:]
-        if answer.returncode or not last:
+        words = ("-m", "cluster.rerun.one_job", *options, file, job.program, *job.arguments)
+        ran = account.python(*words, home=place.own, show=True, seconds=None)
+        if ran.returncode:
             raise click.ClickException("the job was not submitted; the reason is above")
-        [job_id] = last
-        try:
-            waited = account.python(WAIT, job_id, home=place.own, show=True, seconds=None)
-        except BaseException:  # interrupted
-            account.python(CANCEL, job_id, home=place.own, show=True)
-            raise
-        ended = time.time()
+        job_id, state = ran.stdout.decode(errors="replace").split()[-2:]
         # read with the account's permissions, up to a limit
         output, error, report = (
             account.run("head", "-c", str(LARGEST_OUTPUT), f"{place.own}/{name}").stdout
             for name in (f"rerun_{job_id}.out", f"rerun_{job_id}.err", "report")
         )
-    state = "FAILED" if waited.returncode else "COMPLETED"
     undisturbed = had_its_cores(report.decode(errors="replace"), job)
-    return Ended(job_id, state, submitted, ended, output, error, undisturbed)
+    return Ended(job_id, state, output, error, undisturbed)
 
 
 def had_its_cores(report: str, job: Repeated) -> bool:
@@ -200,39 +176,19 @@ def had_its_cores(report: str, job: Repeated) -> bool:
         return False
 
 
-def keep(folder: Path, taken: Taken, terms: Terms, ended: list[Ended]) -> None:
-    """Write RERUNS/STUDENT/NN: the outputs, and the facts about them that the grader needs."""
+def keep(folder: Path, taken: Taken, ended: list[Ended]) -> None:
+    """Write RERUNS/STUDENT/NN: the outputs, and what the grader needs to know about the jobs."""
     outputs = folder / "outputs"
     outputs.mkdir(parents=True, exist_ok=True, mode=0o700)
     for old in outputs.iterdir():
         old.unlink()
-    jobs = []
+    facts: dict = {"student": taken.student, "lesson": taken.lesson, "jobs": []}
     for number, (job, one) in enumerate(zip(taken.jobs, ended, strict=True), 1):
         # With a queue for each job, as on the laptop, all jobs have number 1.
         name = f"rerun{number}_{one.job_id}"
         (outputs / f"{name}.out").write_bytes(one.output)
         (outputs / f"{name}.err").write_bytes(one.error)
-        jobs.append(
-            {
-                "job_id": one.job_id,
-                "files": [f"{name}.out", f"{name}.err"],
-                "state": one.state,
-                "submitted": one.submitted,
-                "ended": one.ended,
-                "program": job.program,
-                "arguments": job.arguments,
-                "ranks": job.ranks,
-                "launches": job.launches,
-                "undisturbed": one.undisturbed,
-            }
-        )
-    facts = {
-        "student": taken.student,
-        "lesson": taken.lesson,
-        "site": terms.site.name,
-        "account": terms.account.name,
-        "network": terms.network,
-        "programs": taken.digests(),
-        "jobs": jobs,
-    }
+        files = [f"{name}.out", f"{name}.err"]
+        known = {"job_id": one.job_id, "state": one.state, "undisturbed": one.undisturbed}
+        facts["jobs"].append(known | {"files": files, "launches": job.launches})
     (folder / "rerun.json").write_text(json.dumps(facts, indent=1) + "\n")

@@ -1,6 +1,5 @@
 """Choose what to run again: the programs and arguments behind the runs that count."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath
 
@@ -17,7 +16,7 @@ from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.regular_files import open_regular
 
-MOST_PROGRAMS, LARGEST = 100, 1_000_000  # number of files, bytes per file
+LARGEST = 1_000_000  # bytes of a program
 LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds
 COURSE = ("lessons", "cluster", "autograder")  # a rerun uses the instructor's own packages
 LAUNCHERS = ("torchrun", "horovodrun")  # programs may need the variables these set
@@ -36,7 +35,6 @@ class Repeated:
     program: str
     arguments: tuple[str, ...]
     ranks: int
-    hosts: int
     threads: int
     launcher: str  # value of LAUNCHER, if it replaces the site's launcher
     seconds: float  # duration of the recorded run
@@ -50,9 +48,6 @@ class Taken:
     lesson: str
     programs: dict[str, bytes]  # by path relative to the program
     jobs: tuple[Repeated, ...]
-
-    def digests(self) -> dict[str, str]:
-        return {name: hashlib.sha256(text).hexdigest() for name, text in self.programs.items()}
 
 
 def take(submission: Submission, rubric: Rubric, profile: Profile) -> Taken:
@@ -82,8 +77,6 @@ def programs_in(files: LessonFiles) -> dict[str, bytes]:
     """Return the programs by their path below the lesson's folder."""
     if not files.programs:
         raise NotRepeatableError("no program was submitted")
-    if len(files.programs) > MOST_PROGRAMS:
-        raise NotRepeatableError(f"more than {MOST_PROGRAMS} programs were submitted")
     found: dict[str, bytes] = {}
     for path, shown in files.programs.items():
         name = below_lesson(PurePath(shown))
@@ -118,7 +111,6 @@ def job_of(
         program=program,
         arguments=arguments,
         ranks=ranks_of(runs[0]),
-        hosts=len({rank.host for rank in runs[0].ranks if rank.host}) or 1,
         threads=whole(header.threads),
         launcher=header.launcher if header.launcher in LAUNCHERS else "",
         seconds=min(sum(r.total_seconds.value for r in runs if r.total_seconds), LONGEST),
@@ -128,10 +120,10 @@ def job_of(
 
 
 def program_of(run: Run, programs: dict[str, bytes]) -> str:
-    if run.header.program in programs:
-        return run.header.program
-    name = shortened(run.header.program, 60)
-    raise NotRepeatableError(f"the record names the program {name}, which was not submitted")
+    if (program := run.header.program) not in programs:
+        name = shortened(program, 60)
+        raise NotRepeatableError(f"the record names the program {name}, which was not submitted")
+    return program
 
 
 def arguments_of(run: Run) -> tuple[str, ...]:

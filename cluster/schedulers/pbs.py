@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
 from cluster.schedulers import history, real_command
@@ -20,18 +21,8 @@ RUNS_HERE = False
 ASK_EVERY = 10.0
 HEALTH: tuple[str, str] | None = ("qstat -B", "Active")
 
-STATES = {
-    "Q": "PENDING",
-    "H": "PENDING",
-    "W": "PENDING",
-    "T": "PENDING",
-    "S": "SUSPENDED",
-    "U": "SUSPENDED",
-    "M": "PENDING",
-    "R": "RUNNING",
-    "B": "RUNNING",
-    "E": "COMPLETING",
-}
+STATES = dict.fromkeys("QHWTM", "PENDING") | dict.fromkeys("SU", "SUSPENDED")
+STATES |= dict.fromkeys("RB", "RUNNING") | {"E": "COMPLETING"}
 TRES = {"cpu": "ncpus", "gres/gpu": "ngpus"}  # Slurm's names for resources
 KILLED_AT_WALLTIME, KILLED_FOR_MEMORY = -29, -27  # PBS's exit codes for these
 
@@ -76,7 +67,12 @@ def qsub(
 ) -> tuple[list[str], list[str]]:
     """Return the qsub command, and the options that have no counterpart in PBS."""
     asked = jobfile.request(job, options)
-    weighed = job.options | site_options(site) | options  # with the same priorities as sbatch
+    own = {
+        "account": site.variable("SBATCH_ACCOUNT"),
+        "partition": site.variable("SBATCH_PARTITION"),
+    }
+    own = {name: value for name, value in own.items() if value}
+    weighed = job.options | own | options  # with the same priorities as sbatch
     words = ["qsub", "-N", re.sub(r"\s", "_", asked.name)]
     for resource in resources(asked, site):
         words += ["-l", resource]
@@ -95,13 +91,6 @@ def qsub(
     words += ["--", str(FOLDER / "pbs_job.sh"), str(job.path.resolve()), *arguments]
     left_out = [name for name in weighed if name not in {*SAME, *FLAGS, *ELSEWHERE}]
     return words, left_out
-
-
-def site_options(site: Site) -> dict[str, str]:
-    """Return the site file's SBATCH_ACCOUNT and SBATCH_PARTITION as options."""
-    variables = {"account": "SBATCH_ACCOUNT", "partition": "SBATCH_PARTITION"}
-    values = {name: site.variable(variable) for name, variable in variables.items()}
-    return {name: value for name, value in values.items() if value}
 
 
 def nodes_of(asked: JobRequest, site: Site) -> int:
@@ -216,32 +205,29 @@ def records(labels: list[str]) -> list[list[str]]:
 
 def accounting_row(number: str, job: dict) -> list[str]:
     asked, used = job.get("Resource_List", {}), job.get("resources_used", {})
-    ended = job["job_state"] == "F"
-    code = job.get("Exit_status", 0)
-    return [
-        number,
-        job.get("Job_Owner", "").partition("@")[0],
-        job.get("Account_Name", "") or job.get("project", ""),
-        job.get("Job_Name", ""),
-        job.get("queue", ""),
-        end_state(code) if ended else STATES.get(job["job_state"], job["job_state"]),
-        f"{max(code, 0) % 256}:{max(code - 256, 0)}",
-        "0:0",
-        moment(job.get("qtime")),
-        moment(job.get("stime")),
-        moment(job.get("obittime")) if ended else "Unknown",
-        str(jobfile.seconds(used.get("walltime", "0")) or 0),
-        str((jobfile.seconds(asked.get("walltime", "0")) or 0) // 60),
-        str(asked.get("nodect", "")),
-        str(asked.get("ncpus", "")),
-        ",".join(f"{name}={asked[of]}" for name, of in TRES.items() if of in asked),
-        re.sub(r"/\S*?(?=\+|$)", "", job.get("exec_host", "")).replace("+", ","),
-        job.get("Submit_arguments", ""),
-        "",
-        "",
-        used.get("cput", ""),
-        "",  # PBS knows only the memory of the whole job
-    ]
+    ended, code = job["job_state"] == "F", job.get("Exit_status", 0)
+    known = {
+        "JobID": number,
+        "User": job.get("Job_Owner", "").partition("@")[0],
+        "Account": job.get("Account_Name", "") or job.get("project", ""),
+        "JobName": job.get("Job_Name", ""),
+        "Partition": job.get("queue", ""),
+        "State": end_state(code) if ended else STATES.get(job["job_state"], job["job_state"]),
+        "ExitCode": f"{max(code, 0) % 256}:{max(code - 256, 0)}",
+        "DerivedExitCode": "0:0",
+        "Submit": moment(job.get("qtime")),
+        "Start": moment(job.get("stime")),
+        "End": moment(job.get("obittime")) if ended else "Unknown",
+        "ElapsedRaw": str(jobfile.seconds(used.get("walltime", "0")) or 0),
+        "TimelimitRaw": str((jobfile.seconds(asked.get("walltime", "0")) or 0) // 60),
+        "NNodes": str(asked.get("nodect", "")),
+        "NCPUS": str(asked.get("ncpus", "")),
+        "AllocTRES": ",".join(f"{name}={asked[of]}" for name, of in TRES.items() if of in asked),
+        "NodeList": re.sub(r"/\S*?(?=\+|$)", "", job.get("exec_host", "")).replace("+", ","),
+        "SubmitLine": job.get("Submit_arguments", ""),
+        "TotalCPU": used.get("cput", ""),
+    }
+    return [known.get(name, "") for name in SACCT_COLUMNS]
 
 
 def moment(text: str | None) -> str:

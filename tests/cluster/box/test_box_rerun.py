@@ -102,8 +102,7 @@ def test_honest_runs_are_reproduced_and_a_stored_output_is_not(rerunner, course,
     assert set(codes) == {FindingCode.RERUN_FEWER_POINTS, FindingCode.OTHER_PROGRAM}
 
     told = json.loads((tmp_path / "reruns/ada/06/rerun.json").read_text())
-    assert [(job["ranks"], job["state"]) for job in told["jobs"]] == [(2, "COMPLETED")]
-    assert set(told["programs"]) >= {"train.py", "ml_comm.py", "collectives.py", "network.py"}
+    assert [job["state"] for job in told["jobs"]] == ["COMPLETED"]
     left = os.listdir(f"/home/{RERUNNER}")
     assert not [name for name in left if name.startswith("rerun-")]
 
