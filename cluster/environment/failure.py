@@ -21,11 +21,6 @@ CAUSES = (
         "the package index's certificate is not trusted; set PIP_CERT to your site's certificates",
     ),
     (
-        r"ResolutionImpossible|conflicting dependencies",
-        "two packages need different versions of a third: the course's pins (or your "
-        "PIP_CONSTRAINT) are wrong; the log names the packages",
-    ),
-    (
         r"name resolution|Name or service not known|[Ff]ailed to resolve|Network is unreachable"
         r"|Connection refused|[Cc]onnection timed out|ConnectTimeout|Read timed out|dns error"
         r"|[Cc]annot connect to proxy|Failed to fetch|error sending request|Max retries exceeded",
@@ -41,24 +36,10 @@ CAUSES = (
         "{what} does not exist for this Python and machine; see docs/install.md for other machines",
     ),
     (
-        r"THESE PACKAGES DO NOT MATCH THE HASHES",
-        "a downloaded file was damaged on its way; run `pip cache purge` and try again",
-    ),
-    (
         # MPI reports in this way that it has no place for its session.
         r"unable to create the desired directory:\s+Directory: +(?P<what>\S+)\s+Error: +Permission",
         "the folder for temporary files is not writable ({what}); set TMPDIR to a folder of your "
         "own, or ask the administrator to run `chmod 1777` on it",
-    ),
-    (
-        r"Killed signal terminated program|virtual memory exhausted|Cannot allocate memory",
-        "the compiler ran out of memory; close other programs, or let it use one core: "
-        "`taskset -c 0 make`",
-    ),
-    (
-        r"fatal error: (?P<what>\S+): No such file",
-        "the header file {what} is missing; install the package that holds it "
-        "(Debian: `sudo apt install build-essential python3-dev`)",
     ),
 )
 

@@ -27,7 +27,6 @@ class Passed:
 @dataclass
 class Day:
     site: Site
-    site_name: str | None  # from the option; without it, the user's own site file decides
     folder: Path
     solutions: Path
     passed: list[tuple["Step", Passed, float]] = field(default_factory=list)  # with their seconds
@@ -36,7 +35,7 @@ class Day:
         """Return a successful job's output. Submit the job only if it has not succeeded yet."""
         named = {name.replace("_", "-"): value for name, value in options.items()}
         try:
-            found = submit_once(str(job_file), *words, options=named, site_name=self.site_name)
+            found = submit_once(str(job_file), *words, options=named)
         except JobError as error:
             raise WrongError(
                 str(error), f"the job is {job_file}; by hand: cd {job_file.parent}, cluster submit"

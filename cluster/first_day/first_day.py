@@ -1,5 +1,6 @@
 """`cluster first-day`: an instructor tries a new centre step by step, up to the first problem."""
 
+import os
 import time
 from pathlib import Path
 
@@ -47,8 +48,9 @@ def first_day_command(site_name: str | None, folder: Path, solutions: Path) -> N
             " instructor's course, or name the folder with --solutions"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    site = site_files.current(site_name)
-    day = Day(site, site_name, folder.resolve(), solutions.resolve())
+    if site_name:
+        os.environ["COURSE_SITE"] = str(site_files.file_of(site_name))
+    day = Day(site_files.current(), folder.resolve(), solutions.resolve())
     click.echo(f"A first day at {day.site.settings.get('SITE_TITLE') or day.site.name}\n")
     wrong = None
     for number, step in enumerate(STEPS, start=1):

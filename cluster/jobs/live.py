@@ -17,15 +17,15 @@ UNTRAINED = "Before training it writes:"  # the line above the first sample
 SAMPLE_LETTERS = 78
 HEIGHT, SAMPLE_HEIGHT = 150, 24
 LEFT, RIGHT, TOP, BOTTOM = 52, 624, 30, 126  # of the curve
+DOT = '<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="#0072B2"/>'
 SVG = """\
 <svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height}" font-family="sans-serif" \
 font-size="13" fill="#595959"><rect width="640" height="{height}" fill="white"/>
 <path d="M52 30V126H624" stroke="#E0E0E0" fill="none"/>
 <polyline points="{line}" fill="none" stroke="#0072B2" stroke-width="2"/>{dots}
 <text x="52" y="16">{title}</text><text x="52" y="168">{sample}</text>
-<text x="44" y="34" text-anchor="end">{high}</text><text x="44" y="130" text-anchor="end">{low}</text>
-<text x="52" y="144">epoch 1</text><text x="624" y="144" text-anchor="end">epoch {last}</text>
-</svg>"""
+<text x="52" y="144">epoch 1</text><g text-anchor="end"><text x="44" y="34">{high}</text>
+<text x="44" y="130">{low}</text><text x="624" y="144">epoch {last}</text></g></svg>"""
 
 
 class LiveEpochs:
@@ -102,7 +102,7 @@ def picture(run: Run, sample: str = "") -> str:
     return SVG.format(
         height=HEIGHT + SAMPLE_HEIGHT * bool(sample),
         line=" ".join(f"{x:.1f},{y:.1f}" for x, y in dots),
-        dots="".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="#0072B2"/>' for x, y in dots),
+        dots="".join(DOT.format(x, y) for x, y in dots),
         title=title(run),
         sample=escape(sample),
         last=last,

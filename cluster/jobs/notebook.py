@@ -56,7 +56,6 @@ def submit_once(
     job_file: str,
     *arguments: object,
     options: dict[str, str] | None = None,
-    site_name: str | None = None,
     again: bool = False,
 ) -> list[Path]:
     """Submit a job from a notebook and wait for it, unless its output already exists.
@@ -65,7 +64,7 @@ def submit_once(
     job that failed is submitted again. With `again=True`, the job is always submitted.
     """
     path, words, options = Path(job_file), [str(word) for word in arguments], options or {}
-    site = site_files.current(site_name)
+    site = site_files.current()
     job_id = None if again else earlier(path, words, options, site)
     if job_id is None and not again and not history.of(path):
         brought = jobfile.existing_outputs(jobfile.read(path), path.parent)
@@ -73,13 +72,8 @@ def submit_once(
             print(f"{path}: its output is here: {', '.join(p.name for p in brought)}")
             return brought
     if job_id is None and (parts := parts_of_array(path, options, site)):
-        each = [
-            submit_once(
-                job_file, *words, options=options | {"array": part},
-                site_name=site_name, again=again,
-            )
-            for part in parts
-        ]  # fmt: skip
+        parted = (options | {"array": part} for part in parts)
+        each = [submit_once(job_file, *words, options=part, again=again) for part in parted]
         return [file for files in each for file in files]
     statuses = wait_quietly(job_id or submitted(path, words, options, site), site)
     failed = [status for status in statuses if not status.succeeded]
@@ -132,28 +126,25 @@ def submit_sizes(
     ranks: int,
     gpus: str = "",
     minutes: int = placing.MINUTES,
-    site_name: str | None = None,
 ) -> list[Path]:
     """Call submit_once for 1, 2, 4 … up to `ranks` ranks, with the options of `on_nodes` for each.
 
     All jobs are submitted at once if the site allows it.
     """
     path, words = Path(job_file), [str(word) for word in arguments]
-    site = site_files.current(site_name)
+    site = site_files.current()
     plan = [placing.placed(size, site, gpus, minutes) for size in placing.up_to(ranks)]
     together = not (scheduler_of(site).RUNS_HERE or site.settings.get("SITE_MAX_JOBS"))
     if together and (history.of(path) or not outputs(job_file)):
         for asked in plan:
             if earlier(path, words, asked, site) is None:
                 submitted(path, words, asked, site)
-    found = (submit_once(job_file, *words, options=asked, site_name=site_name) for asked in plan)
+    found = (submit_once(job_file, *words, options=asked) for asked in plan)
     return list(dict.fromkeys(file for files in found for file in files))
 
 
 @in_one_sentence()
-def on_nodes(
-    ranks: int, gpus: str = "", *, minutes: int = placing.MINUTES, site_name: str | None = None
-) -> dict[str, str]:
+def on_nodes(ranks: int, gpus: str = "", *, minutes: int = placing.MINUTES) -> dict[str, str]:
     """Return `submit_once` options for this many ranks, on as few nodes as possible.
 
     `gpus` is the option that requests n GPUs of a node, such as "gres=gpu:{n}". A page gives it in
@@ -164,22 +155,22 @@ def on_nodes(
     program uses a framework gets its GPUs' share of the node. So no page requests cores, unless
     they are what it measures.
     """
-    return placing.placed(ranks, site_files.current(site_name), gpus, minutes)
+    return placing.placed(ranks, site_files.current(), gpus, minutes)
 
 
 @in_one_sentence()
-def two_nodes(site_name: str | None = None) -> int:
+def two_nodes() -> int:
     """Return the largest number of ranks for a study: all GPUs of two nodes, at least four.
 
     On the laptop site it is the number of GPUs that this machine shows.
     """
-    return placing.out_of_one_node(site_files.current(site_name))
+    return placing.out_of_one_node(site_files.current())
 
 
 @in_one_sentence()
-def cores_per_gpu(site_name: str | None = None) -> int:
+def cores_per_gpu() -> int:
     """Return how many cores a rank with one GPU gets: for pages that compare numbers of cores."""
-    return gpu_share.cores_per_gpu(site_files.current(site_name))
+    return gpu_share.cores_per_gpu(site_files.current())
 
 
 def submitted(path: Path, words: list[str], options: dict[str, str], site: Site) -> str:

@@ -51,8 +51,6 @@ launch() {
     else
         status=1
     fi
-    # For the laptop's accounting, which reports the highest exit code of a step, as Slurm does.
-    [ -z "${COURSE_JOB_FOLDER:-}" ] || echo "$status" >>"$COURSE_JOB_FOLDER/steps"
     return $status
 }
 

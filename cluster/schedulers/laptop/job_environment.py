@@ -11,24 +11,6 @@ from cluster.schedulers.laptop.processes import MARKER
 THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 
 
-def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
-    """Return the variables that `--export` passes on.
-
-    As in sbatch, its value is ALL, NONE, or a list of names and NAME=value.
-    """
-    words = [word for word in choice.split(",") if word] or ["ALL"]
-    kept = dict(submitter) if "ALL" in words else {}
-    if "ALL" not in words:
-        kept = {name: submitter[name] for name in ("HOME", "USER", "PATH") if name in submitter}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if equals:
-            kept[name] = value
-        elif name in submitter:
-            kept[name] = submitter[name]
-    return kept
-
-
 def variables(job: QueuedJob) -> dict[str, str]:
     """Return the variables that Slurm sets for a batch script. Every job here has one node."""
     cpus = str(job.ntasks * job.cpus_per_task)

@@ -49,7 +49,6 @@ class QueuedJob:
     supervisor: int | None = None
     exit_code: int = 0
     exit_signal: int = 0
-    derived_exit_code: int = 0
     restarts: int = 0  # how often `scontrol requeue` put it back into the queue
 
     @property

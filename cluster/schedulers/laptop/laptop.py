@@ -122,7 +122,7 @@ def accounting_row(job: QueuedJob) -> list[str]:
         "laptop",
         f"CANCELLED by {os.getuid()}" if cancelled else job.state,
         f"{job.exit_code}:{job.exit_signal}",
-        f"{job.derived_exit_code}:0",
+        f"{job.exit_code}:0",  # of steps: not recorded
         moment(job.submitted),
         moment(job.started),
         moment(job.ended),

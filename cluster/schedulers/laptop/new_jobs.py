@@ -16,7 +16,7 @@ from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
 from cluster.job_file.sbatch_options import FLAGS, WITH_VALUE, as_words, unknown
 from cluster.schedulers.contract import Show
-from cluster.schedulers.laptop import dependencies, job_environment, job_records
+from cluster.schedulers.laptop import dependencies, job_records
 from cluster.schedulers.laptop.job_records import QueuedJob
 from cluster.sites.site_files import Site
 
@@ -39,7 +39,6 @@ def enqueue(
     for remark in [*crowded(asked.ntasks), *map(ignored, unknown(every_option))]:
         show(remark)
     line = shlex.join(["sbatch", *as_words(options), str(job.path), *arguments])
-    exported = job_environment.exported(dict(os.environ), every_option.get("export", "ALL"))
     script = job.path.read_bytes()
     queued = described(asked, every_option, arguments, line)
     show(f"$ {line}   # run by the laptop's own queue")
@@ -49,7 +48,7 @@ def enqueue(
         while by_id and any(Path(task.output).exists() for task in jobs):
             jobs = numbered_tasks(queued, asked)
         for task in jobs:
-            write(task, script, exported | site.exports)
+            write(task, script, os.environ | site.exports)
     return jobs[0].id
 
 

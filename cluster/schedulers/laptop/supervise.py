@@ -55,7 +55,6 @@ def put_back(job: QueuedJob, folder: Path, descriptor: int) -> None:
     """Put the job back into the queue, with the same number, as `scontrol requeue` does."""
     with job_records.lock():
         (folder / REQUEUE).unlink()
-        (folder / "steps").unlink(missing_ok=True)
         waiting = {"state": job_records.PENDING, "started": None, "cores": (), "supervisor": None}
         job_records.change(job, restarts=job.restarts + 1, **waiting)
         os.close(descriptor)  # its lock would keep the next supervisor from starting
@@ -82,13 +81,7 @@ def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
         wait_for_ranks(folder, KILL_WAIT)
     processes.signal_all(folder, signal.SIGKILL)  # processes that the script left in the background
     memory_ran_out = processes.memory_kills() > kills_before
-    derived = highest_exit_code(folder / "steps")
-    return end_state(code, ending.state, memory_ran_out) | {"derived_exit_code": derived}
-
-
-def highest_exit_code(steps: Path) -> int:
-    """Return the highest exit code of the job's steps, as recorded by `launch`."""
-    return max(map(int, steps.read_text().split()), default=0) if steps.exists() else 0
+    return end_state(code, ending.state, memory_ran_out)
 
 
 def end_state(code: int, ended_from_outside: str | None, memory_ran_out: bool) -> dict:

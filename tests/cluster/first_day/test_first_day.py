@@ -88,7 +88,7 @@ def test_a_launcher_that_starts_too_few_ranks_is_found_before_a_lesson_runs(shel
     file.write_text(BROKEN_LAUNCH.format(laptop=site_files.FOLDER / "laptop.sh"))
     for name, value in (shell.environment | {"COURSE_SITE": str(file)}).items():
         monkeypatch.setenv(name, value)
-    day = Day(site_files.load(file), None, shell.folder, COURSE / "solutions")
+    day = Day(site_files.load(file), shell.folder, COURSE / "solutions")
     with pytest.raises(WrongError) as problem:
         steps.two_ranks(day)
     assert problem.value.found == "ranks: 2 on 1 node requested, 1 on 1 found"

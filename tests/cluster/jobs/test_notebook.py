@@ -165,8 +165,6 @@ def test_what_cannot_be_submitted_is_one_sentence(lesson):
         submit_once("nothing.sbatch")
     with pytest.raises(SubmitError, match="a whole number above 0"):
         submit_once("job.sbatch", options={"ntasks": "x"})
-    with pytest.raises(SubmitError, match="there is no site moon"):
-        submit_once("job.sbatch", site_name="moon")
 
 
 def test_an_error_takes_one_line_in_jupyter_not_a_traceback(lesson, capsys):

@@ -5,7 +5,7 @@ import pytest
 from autograder.cpus import whole_cores
 from cluster.jobs import gpu_share, notebook, placing
 from cluster.jobs.notebook import submit_sizes
-from cluster.sites.site_files import Site
+from cluster.sites.site_files import FOLDER, Site
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,10 @@ def test_cores_of_a_gpu_follow_from_what_the_site_file_says(settings, cores):
     assert gpu_share.cores_per_gpu(site) == cores
 
 
+def choose(monkeypatch, site):
+    monkeypatch.setenv("COURSE_SITE", str(FOLDER / f"{site}.sh"))
+
+
 @pytest.fixture
 def lesson(shell, monkeypatch):
     monkeypatch.setenv("HOME", str(shell.home))
@@ -90,14 +94,15 @@ def test_all_sizes_wait_in_the_queue_together_where_several_may(
     asked, there = [], []
     monkeypatch.setattr(notebook, "submitted", lambda *words: asked.append(words[2]))
 
-    def wait(*words, options, site_name):
+    def wait(*words, options):
         there.append(len(asked))
         if site == "marenostrum5":
             asked.append(options)
         return []
 
     monkeypatch.setattr(notebook, "submit_once", wait)
-    submit_sizes("job.sbatch", ranks=8, gpus="gres=gpu:{n}", site_name=site)
+    choose(monkeypatch, site)
+    submit_sizes("job.sbatch", ranks=8, gpus="gres=gpu:{n}")
     assert there[:3] == waited_for
     assert asked[-1] == {
         "ntasks": "8", "nodes": "2", "ntasks-per-node": "4", "gres": "gpu:4", "time": "00:30:00",
@@ -108,8 +113,6 @@ def test_all_sizes_wait_in_the_queue_together_where_several_may(
 def test_what_cannot_be_submitted_is_one_sentence(lesson):
     with pytest.raises(notebook.SubmitError, match="there is no such job file"):
         submit_sizes("nothing.sbatch", ranks=2)
-    with pytest.raises(notebook.SubmitError, match="there is no site moon"):
-        submit_sizes("job.sbatch", ranks=2, site_name="moon")
 
 
 @pytest.mark.parametrize(
@@ -120,11 +123,14 @@ def test_what_cannot_be_submitted_is_one_sentence(lesson):
         ("juwels", 8, {"ntasks": "8", "nodes": "2", "ntasks-per-node": "4", "gres": "gpu:4"}),
     ],
 )
-def test_a_study_s_largest_size_leaves_the_node_and_has_a_gpu_for_each_rank(site, ranks, asked):
-    assert notebook.two_nodes(site) == ranks
-    assert len(placing.up_to(notebook.two_nodes(site))) >= 3
+def test_a_study_s_largest_size_leaves_the_node_and_has_a_gpu_for_each_rank(
+    monkeypatch, site, ranks, asked
+):
+    choose(monkeypatch, site)
+    assert notebook.two_nodes() == ranks
+    assert len(placing.up_to(ranks)) >= 3
     same = asked | {"time": "00:30:00"}
-    assert notebook.on_nodes(ranks, "gres=gpu:{n}", site_name=site) == same
+    assert notebook.on_nodes(ranks, "gres=gpu:{n}") == same
 
 
 @pytest.mark.parametrize(
@@ -132,13 +138,14 @@ def test_a_study_s_largest_size_leaves_the_node_and_has_a_gpu_for_each_rank(site
 )
 def test_on_this_machine_a_study_has_a_rank_for_each_gpu_in_sight(monkeypatch, seen, ranks):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
-    assert notebook.two_nodes("laptop") == ranks
-    assert "nodes" not in notebook.on_nodes(9, site_name="laptop"), "it has one"
+    assert notebook.two_nodes() == ranks
+    assert "nodes" not in notebook.on_nodes(9), "it has one"
 
 
-def test_a_site_that_is_not_there_is_one_sentence():
-    for ask in (lambda: notebook.two_nodes("moon"), lambda: notebook.on_nodes(2, site_name="moon")):
-        with pytest.raises(notebook.SubmitError, match="there is no site moon"):
+def test_a_site_that_is_not_there_is_one_sentence(monkeypatch):
+    choose(monkeypatch, "moon")
+    for ask in (notebook.two_nodes, lambda: notebook.on_nodes(2)):
+        with pytest.raises(notebook.SubmitError, match="there is no such file"):
             ask()
 
 

@@ -32,11 +32,6 @@ def test_a_launchers_prefix_goes_with_the_record():
     assert b"".join(readable([b"[1,0]<stdout>" + RECORD + b"said\n"])) == b"said\n"
 
 
-def test_a_progress_bar_is_shown_before_its_line_ends():
-    shown = readable(iter([b"1/20 [=>", b"   ]"]))
-    assert next(shown) == b"1/20 [=>"
-
-
 def test_lines_keep_what_they_hold():
     lines = ["Traceback", "", RECORD.decode().strip(), "  File \udcff", ""]
     assert readable_lines(lines) == ["Traceback", "  File \udcff", ""]

@@ -49,15 +49,6 @@ def test_accounting_is_a_table_for_people(shell):
     assert row.index("FAILED") == head.index("State"), "columns stand below their names"
 
 
-@pytest.mark.slow
-def test_a_failing_step_shows_in_the_derived_exit_code(shell):
-    body = 'source "$COURSE_SITE"; launch bash -c "exit 5" || true; echo done'
-    job = shell.submit(shell.write("job.sbatch", body))
-    shell.wait(job)
-    record = shell.record(job)
-    assert (record["ExitCode"], record["DerivedExitCode"]) == ("0:0", "5:0")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     breadth(
