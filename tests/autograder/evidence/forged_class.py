@@ -11,7 +11,6 @@ from typing import NamedTuple
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.codes import FindingCode
 from tests.autograder.class_yaml import setting
 from tests.autograder.evidence import rewriting as forge
 from tests.autograder.evidence.rewriting import Lines, events
@@ -22,7 +21,6 @@ JOBS = {
     "numpy": ("01", "right", "01_numpy", 1),
     "numpy-long": ("01", "right", "01_numpy", 600),
     "keras": ("03", "right", "03_baseline", 1),
-    "keras-long": ("03", "right", "03_baseline", 70),
     "horovod-1": ("07", "one-rank", "07_keras", 1),
     "horovod-2": ("07", "right", "07_keras", 1),
     "sweep": ("09", "the-sweep", "09_sweep", 1),
@@ -116,21 +114,10 @@ def said_of(forgery: Forgery, accounted: bool) -> Said:
         done = CliRunner().invoke(main, [str(word) for word in words])
         assert done.exit_code in (0, 1), done.output
         rows = json.loads((root / "grades" / "grades.json").read_text())["grades"]
-        forger = "ben" if case.classmate else "ada"
-        record = json.loads((root / f"grades/records/{forger}.json").read_text())["grades"]
+    forger = "ben" if case.classmate else "ada"
     [row] = [row for row in rows if (row["student"], row["lesson"]) == (forger, lesson)]
-    [grade] = [grade for grade in record if grade["lesson"] == lesson]
-    evidence = [f["code"] for f in grade["findings"] if f["code"] in EVIDENCE]
-    shared = [reason["code"] for reason in row["look"] if reason["code"] in SHARED]
-    return Said(row["tier"], tuple(dict.fromkeys([*evidence, *shared])))
-
-
-CODES = list(FindingCode)
-EVIDENCE = CODES[CODES.index(FindingCode.CHAIN_BROKEN) :]
-SHARED = (
-    *(FindingCode.SHARED_RUN, FindingCode.SHARED_JOB),
-    *(FindingCode.SHARED_LOSSES, FindingCode.SHARED_PARAMETERS),
-)
+    codes = dict.fromkeys(reason["code"] for reason in row["look"])
+    return Said(row["tier"], tuple(code for code in codes if not code.startswith("check ")))
 
 
 def hand_in(folder: Path, outputs: dict[str, Lines]) -> None:

@@ -1,5 +1,7 @@
 """Tests of the scheduler's accounting of a run, for each way of exporting it."""
 
+import json
+
 import pytest
 
 from autograder.codes import FindingCode as Code
@@ -7,7 +9,8 @@ from autograder.evidence import examine
 from autograder.evidence.accounting_dump import duration, read_accounting
 from autograder.reading.files import read_bytes
 from autograder.slurm_notation import SACCT_HEADER
-from tests.autograder.make_record import BEGAN_MS, make_record
+from tests.autograder.class_yaml import setting
+from tests.autograder.make_record import BEGAN_MS, hand_in, make_record
 
 BEGAN = BEGAN_MS // 1000
 TWO = {"size": 2, "source": "keras-horovod", "launcher": "srun"}
@@ -73,6 +76,15 @@ CASES = {
         None),
     "a job with a minute of modules": (make_record(), [row(start=-60), step(end=10)],
         "confirmed", None),
+    "no such job": (make_record(job_id="99"), [row()], "self-consistent", None),
+    "a laptop": (make_record(site="laptop"), [row()], "self-consistent", None),
+    "no date": (make_record(started="yesterday"), [row()], "self-consistent", None),
+    "before the job": (make_record(), [row(start=900, end=2000)], "contradicted",
+        Code.OUTSIDE_JOB_TIME),
+    "longer than the job": (make_record(total=90.0), [row()], "contradicted",
+        Code.OUTSIDE_JOB_TIME),
+    "another node": (make_record(), [row(NodeList="n[2-3]")], "contradicted",
+        Code.HOSTS_NOT_OF_JOB),
     "an array's task, by the number it is told": (make_record(job_id="1240"),
         [row("1234_7", JobIDRaw="1240")], "confirmed", None),
 }  # fmt: skip
@@ -85,6 +97,18 @@ def test_a_run_beside_its_accounting(tmp_path, lines, rows, tier, code):
     codes = [one.code for one in found.findings]
     assert found.tier == tier, codes
     assert code in codes if code else codes == []
+
+
+@pytest.mark.parametrize("where", [{"job_id": "99"}, {"job_id": None}, {"site": "laptop"}])
+def test_a_run_outside_the_accounting_is_a_doubt_only_where_it_is_required(tmp_path, grade, where):
+    dump(tmp_path / "sacct.txt", row())
+    hand_in(tmp_path / "class/ada/02", keras=make_record(**where))
+    words = setting("accounting", tmp_path / "sacct.txt")
+    for more, looked in (((), False), (setting("accounting_is", "required"), True)):
+        out = grade(tmp_path / "class", *words, *more).folder
+        [found] = json.loads((out / "grades.json").read_text())["grades"]
+        reasons = [one["code"] for one in found["look"]]
+        assert (Code.JOB_NOT_ACCOUNTED in reasons) == looked
 
 
 def test_whose_job_it_is_instead_is_said_to_the_instructor_alone(tmp_path):

@@ -5,7 +5,6 @@ the reason to look. Points are for what was measured; doubt only raises a flag.
 """
 
 import json
-import re
 
 import pytest
 
@@ -90,7 +89,6 @@ MUTATIONS = [
         FindingCode.OUTPUT_CUT),
     ("lines reordered", None, swapped(two_ranks(), 4, 6), 10, "contradicted",
         FindingCode.CHAIN_BROKEN),
-    ("interleaved otherwise", None, swapped(two_ranks(), 1, 2), 10, "confirmed", None),
     ("duplicated rank", None, with_twin(two_ranks()), 10, "confirmed", FindingCode.NEVER_WRITTEN),
     ("rank missing", None, two_ranks(first_rank_only=True), 7, "contradicted",
         FindingCode.RANK_MISSING),
@@ -100,16 +98,10 @@ MUTATIONS = [
     ("loss is not a number", None, sealed_again(edited(edited(two_ranks(),
         '"loss":0.16666666666666666', '"loss":"nan"'), '"test_accuracy":0.978',
         '"test_accuracy":0.098')), 8, "confirmed", None),
-    ("accuracy edited", None, edited(two_ranks(test_accuracy=0.9), "0.9,", "0.99,"), 10,
-        "contradicted", FindingCode.CHAIN_BROKEN),
-    ("seconds edited", None, edited(two_ranks(seconds=(8.0, 9.0, 9.1)), '"seconds":9.0',
-        '"seconds":3.0'), 10, "contradicted", FindingCode.CHAIN_BROKEN),
     ("fake speedup: less data", None, two_ranks(samples=12800, train_samples=12800,
         seconds=(2.0, 1.0, 1.0)), 6, "confirmed", "speedup is not measured"),
     ("fake speedup: slow baseline elsewhere", one_rank(device="CPU a slow one",
         seconds=(25.0, 24.0, 24.0)), two_ranks(), 6, "confirmed", "speedup is not measured"),
-    ("clock backwards", None, two_ranks(wall=(8.0, -40.0, 5.1)), 10, "contradicted",
-        FindingCode.CLOCK_BACKWARDS),
     ("somebody else's jobs", COPY["one"], COPY["two"], 10, "self-consistent",
         FindingCode.OTHER_ACCOUNT),
 ]  # fmt: skip
@@ -126,22 +118,15 @@ def graded(tmp_path, grade):
         write_lines(tmp_path / "rubrics" / "03.yaml", [RUBRIC])
         write_lines(tmp_path / "roster.csv", [ROSTER])
         write_lines(tmp_path / "sacct.txt", [JOBS])
-        files = (
-            "--roster",
-            tmp_path / "roster.csv",
-            *setting("accounting", tmp_path / "sacct.txt"),
-        )
-        return grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics", *files)
+        words = ["--rubrics", tmp_path / "rubrics", "--roster", tmp_path / "roster.csv"]
+        return grade(tmp_path / "class", *words, *setting("accounting", tmp_path / "sacct.txt"))
 
     return command
 
 
-@pytest.mark.parametrize(
-    ("one", "two", "score", "tier", "look"),
-    [m[1:] for m in MUTATIONS],
-    ids=[m[0] for m in MUTATIONS],
-)
-def test_each_mutation_has_its_verdict(graded, one, two, score, tier, look):
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation[0])
+def test_each_mutation_has_its_verdict(graded, mutation):
+    _, one, two, score, tier, look = mutation
     result = graded(ada=(one_rank() if one is None else one, two))
     rows = {row[0]: row for row in result.table}
     assert rows["ada"][2:5] == [f"{score}/10", "graded", tier]
@@ -158,14 +143,3 @@ def test_a_copied_output_is_seen_with_other_numbers_too(graded):
     table = json.loads((result.folder / "grades.json").read_text())["grades"]
     [shared] = [r for r in table[0]["look"] if r["code"] == FindingCode.SHARED_RUN]
     assert "by ben, with other numbers (one_1.out:2 of both" in shared["text"]
-
-
-def test_a_copied_output_is_seen_in_both_places(graded):
-    result = graded(ada=(one_rank(), two_ranks()), ben=(one_rank(), two_ranks()))
-    rows = {row[0]: row for row in result.table}
-    told = r"also submitted by ben \((one_1|two_2)\.out:2 of both, and 1 more run\)"
-    assert re.search(told, rows["ada"][5])
-    assert FindingCode.OTHER_ACCOUNT in rows["ben"][5]
-    assert [rows[name][2] for name in ("ada", "ben")] == ["10/10", "10/10"]
-    for name, other in (("ada", "ben"), ("ben", "ada")):
-        assert f"by {other}" not in (result.folder / "students" / f"{name}.html").read_text()

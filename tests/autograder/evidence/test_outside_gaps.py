@@ -58,26 +58,17 @@ def test_solved_and_unsolved_programs_have_no_difference(lesson, name, tmp_path)
 # Lesson, program, the original lines, and what an honest student writes instead.
 EDITS = [
     ("02", "train", '    print(f"Test loss', '    print("at last")\n    print(f"Test loss'),
-    ("02", "train", '    print(f"Test loss: {loss:.4f}\\nTest accuracy: {accuracy:.4f}")\n', ""),
     ("02", "train", "default=4,", "default=10,"),
-    ("02", "train", "default=60000,", "default=6000,"),
     ("02", "train", "import os\n", "import os\nimport time\n"),
-    ("02", "train", "keras.optimizers.Adam(args.lr)", "keras.optimizers.SGD(args.lr)"),
-    ("02", "train", "verbose=2", "verbose=1"),
     ("02", "train", "def main():", "def helper(n):\n    return n + 1\n\n\ndef main():"),
-    ("02", "train", "def main():", "def main() -> None:"),
     ("02", "train", "def command_line():\n", "def command_line():\n    # the options\n\n"),
     ("02", "train", "    keras.utils.set_random_seed",
         "    t = time.time()\n    keras.utils.set_random_seed"),
-    ("02", "train", '"""Train a small', '"""Ada: train a small'),
     ("02", "train", "    return parser",
         '    parser.add_argument("--dropout", default=0)\n    return parser'),
-    ("02", "train_torch", "torch.manual_seed(args.seed)", "torch.manual_seed(7)"),
-    ("03", "train", "import os\n", "import os\n\nos.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'\n"),
     ("07", "train", "import math\n", "import math  # for ceil, don't ask\n"),
     ("07", "train", '    if rank == 0:\n        print',
         '    if rank == 0:\n        print("rank 0")\n        print'),
-    ("09", "rates", "import math\n", "import math\nfrom collections import deque\n"),
 ]  # fmt: skip
 
 

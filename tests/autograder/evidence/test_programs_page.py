@@ -1,10 +1,5 @@
 """Tests of the page on which an instructor sees what a student changed in the programs."""
 
-from html.parser import HTMLParser
-
-from click.testing import CliRunner
-
-from autograder.cli import main
 from autograder.codes import FindingCode
 from tests.autograder.evidence.handed_in_programs import TORCH, TRAIN, ran, solved, student
 from tests.autograder.make_record import hand_in
@@ -25,37 +20,16 @@ def test_the_instructor_sees_each_line_and_the_student_none(tmp_path, graded):
     number = 1 + text.splitlines().index(HOSTILE.rstrip("\n"))
     told = (out / "programs/ada.txt").read_text()
     assert f" {number:5} +   {HOSTILE.rstrip()}".replace("\u202e", "\\u202e") in told
-    page = Page((out / "programs/ada.html").read_text())
-    assert HOSTILE.rstrip().replace("\u202e", "\\u202e") in page.texts
-    assert {"script", "img"}.isdisjoint(page.tags)
+    page = (out / "programs/ada.html").read_text()
+    assert "&lt;img src=x" in page
+    assert "<script>hit" not in page
+    assert "<img" not in page
     assert 'href="programs/ada.html"' in (out / "index.html").read_text()
-    for mine in (out / "students/ada.html").read_text(), *page_of_gradescope(tmp_path):
-        assert "0.99,  #" not in mine
+    assert "0.99,  #" not in (out / "students/ada.html").read_text()
 
 
 def program_lines(found):
     return [line for program in found["programs"] for line in program["lines"]]
-
-
-def page_of_gradescope(tmp_path):
-    results = tmp_path / "results.json"
-    words = ["grade", str(tmp_path / "class"), "--gradescope", str(results), "--profile", "full"]
-    CliRunner().invoke(main, words)
-    return [results.read_text()]
-
-
-class Page(HTMLParser):
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.texts: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-
-    def handle_data(self, data):
-        self.texts.append(data)
 
 
 def test_what_is_mended_goes_from_the_pages(tmp_path, graded):

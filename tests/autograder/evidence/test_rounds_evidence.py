@@ -38,12 +38,9 @@ def test_what_cannot_be_is_found(run, seconds, code, wrong):
     found = findings(*seconds, **run)
     assert code in [finding.code for finding in found]
     assert any(finding.contradicts for finding in found) == wrong
-    for finding in found:
-        assert finding.look
-        assert finding.expected
-        assert finding.actual
-        assert finding.where
-        assert finding.advice
+    for note in found:
+        assert note.look
+        assert all((note.expected, note.actual, note.where, note.advice))
 
 
 NOISE = st.floats(1.0, 4.0)  # by which other work on the machine slows down a phase
