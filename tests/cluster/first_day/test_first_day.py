@@ -54,7 +54,7 @@ def test_where_a_node_has_one_gpu_two_ranks_are_tried_over_two_nodes(tmp_path, m
     monkeypatch.setattr(Day, "job", job)
     monkeypatch.setenv("SBATCH_ACCOUNT", "mine")
     site = site_files.load(site_files.FOLDER / "biohpc.sh")
-    day = Day(site, "biohpc", tmp_path, COURSE / "solutions")
+    day = Day(site, tmp_path, COURSE / "solutions")
     passed = steps.two_ranks(day)
     assert (passed.tried, passed.found) == (
         False,
@@ -71,9 +71,7 @@ def test_ranks_of_a_node_with_the_same_local_number_are_found(tmp_path, monkeypa
     output = (COURSE / "tests/lessons/planted/outputs/07/right.out.txt").read_text()
     (tmp_path / "right.out").write_text(output)
     (tmp_path / "wrong.out").write_text(output.replace('"local_rank":1', '"local_rank":0'))
-    day = Day(
-        site_files.load(site_files.FOLDER / "laptop.sh"), None, tmp_path, COURSE / "solutions"
-    )
+    day = Day(site_files.load(site_files.FOLDER / "laptop.sh"), tmp_path, COURSE / "solutions")
     monkeypatch.setattr(Day, "job", lambda *_, **__: tmp_path / "right.out")
     assert "2 ranks on" in steps.lesson(day, "07_horovod", 2, ()).found
     monkeypatch.setattr(Day, "job", lambda *_, **__: tmp_path / "wrong.out")
