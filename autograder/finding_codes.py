@@ -93,8 +93,6 @@ class FindingCode(StrEnum):
     # Answers.
     ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
     ANSWERS_MISNAMED = auto(), INFORMATION, "The answers are in a file with another name"
-    ANSWERS_BESIDE = ("answers beside answers.txt", INFORMATION,
-        "Only answers.txt counts, not the other files with answers")
     ANSWERS_TOO_LARGE = auto(), INFORMATION, "The answers file is too large to read"
     ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"
     ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"

@@ -114,7 +114,7 @@ def safe_path(name: str) -> PurePosixPath | None:
     """Return a relative path below a folder, or None if there is none."""
     path = PurePosixPath(name.replace("\\", "/"))
     leaves = path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name
-    return None if leaves or ":" in path.parts[0] else path
+    return None if leaves or ":" in path.parts[0] or len(path.parts) > 20 else path
 
 
 def zip_members(file: IO[bytes]) -> Iterator[Member]:

@@ -5,7 +5,6 @@ one student for one lesson are one submission, and this is reported.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from unicodedata import normalize
 
 from autograder.codes import FindingCode
 from autograder.errors import SettingsError
+from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import printable, shortened
 from autograder.submissions import manifest
@@ -22,9 +22,7 @@ from autograder.submissions.kinds import (
     WORK,
     Kind,
     is_clutter,
-    is_package,
     kind_of,
-    stem,
 )
 from autograder.submissions.lesson_names import folder_lesson, lesson_among
 from autograder.submissions.regular_files import open_regular, why
@@ -110,12 +108,9 @@ def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool
     In a download, `02` may be a student's number, and `02 Ben` may be a student in a numbered list.
     """
     folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-    inside = (one for entry in folders for one in scan(entry.path))
-    return (
-        bool(folders)
-        and all(one.name in lessons or COURSES.match(one.name) for one in folders)
-        and any(one.is_file() and kind_of(one.name) == Kind.OUTPUT for one in inside)
-    )
+    inside = (one for entry in folders for one in scan(entry.path) if one.is_file())
+    named = all(one.name in lessons or COURSES.match(one.name) for one in folders)
+    return named and any(kind_of(one.name) == Kind.OUTPUT for one in inside)
 
 
 def name_of(folder: str) -> str:
@@ -173,9 +168,8 @@ def without_row(
     named: list[Submission] = []
     loose: list[Path] = []
     for entry in inside:
-        path, is_folder = Path(entry.path), entry.is_dir(follow_symlinks=False)
-        lesson = folder_lesson(stem(entry.name), lessons)
-        if lesson and (is_folder or is_package(entry.name)):
+        path, lesson = Path(entry.path), folder_lesson(entry.name, lessons)
+        if lesson and entry.is_dir(follow_symlinks=False):
             time, doubts = noted_time(path / TIMESTAMP)
             folder = f"{student.name}/{entry.name}"
             named.append(
@@ -183,19 +177,15 @@ def without_row(
             )
         elif holds_work(path):
             loose.append(path)
-    worked_on = {one.lesson for one in named if holds_work(one.places[0])}
-    full = [one for one in named if one.lesson in worked_on]
     # A lesson without any work is listed only if the student submitted no other work.
+    full = [one for one in named if holds_work(one.places[0])]
     yield from full or (() if loose else named)
     if loose or not (named or len(inside) < len(everything)):
-        places = tuple(loose) or (Path(student.path),)
-        yield Submission(student.name, places, name, only(lessons))
+        yield Submission(student.name, tuple(loose) or (Path(student.path),), name, only(lessons))
 
 
 def holds_work(place: Path) -> bool:
-    if not place.is_dir():
-        return kind_of(place.name) in SHOWN
-    return holds(place, SHOWN)
+    return holds(place, SHOWN) if place.is_dir() else kind_of(place.name) in SHOWN
 
 
 def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Note, ...]]:
@@ -214,16 +204,14 @@ def joined(found: Iterable[Submission]) -> Iterator[Submission]:
 
     Students of the same group who submitted separately are partners: their work may be the same.
     """
-    by_lesson = defaultdict[tuple, list[Submission]](list)
-    members = defaultdict[tuple, set[str]](set)
-    for one in found:
-        by_lesson[one.students, one.lesson].append(one)
-        members[one.group, one.lesson].update(one.students if one.group else ())
-    for same in by_lesson.values():
+    found = list(found)
+    of_group = grouped(((one.group, one.lesson), one.students) for one in found if one.group)
+    for same in grouped(((one.students, one.lesson), one) for one in found).values():
+        members = of_group.get((same[0].group, same[0].lesson), ())
         yield replace(
             same[0],
             places=tuple(place for one in same for place in one.places),
-            partners=frozenset(members[same[0].group, same[0].lesson]),
+            partners=frozenset(student for some in members for student in some),
             submitted=max((one.submitted for one in same if one.submitted), default=None),
             late=any(one.late for one in same),
             doubts=tuple(doubt for one in same for doubt in one.doubts),
@@ -232,13 +220,12 @@ def joined(found: Iterable[Submission]) -> Iterator[Submission]:
 
 def strays(paths: Iterable[Path]) -> list[str]:
     """Return the names of files outside any student's folder that may be somebody's work."""
-    found = []
-    for path in paths:
-        if path.is_symlink():
-            found.append(f"{printable(path.name, 80)} (a link, which is not followed)")
-        elif kind_of(path.name) in SHOWN and not path.is_dir():
-            found.append(printable(path.name, 80))
-    return found
+    names = {path: printable(path.name, 80) for path in paths}
+    return [
+        f"{name} (a link, which is not followed)" if path.is_symlink() else name
+        for path, name in names.items()
+        if path.is_symlink() or (kind_of(path.name) in SHOWN and not path.is_dir())
+    ]
 
 
 # --- units --------------------------------------------------------------------------------------
@@ -250,7 +237,6 @@ def units_of(submissions: Sequence[Submission]) -> list[Unit]:
     for one in submissions:
         students = frozenset(one.students).union(*(unit_of.get(s, ()) for s in one.students))
         unit_of |= dict.fromkeys(students, students)
-    shared = defaultdict[tuple[str, ...], list[Submission]](list)
-    for one in sorted(submissions, key=lambda one: (one.lesson or "", one.folder)):
-        shared[tuple(sorted(unit_of[one.students[0]]))].append(one)
+    in_order = sorted(submissions, key=lambda one: (one.lesson or "", one.folder))
+    shared = grouped((tuple(sorted(unit_of[one.students[0]])), one) for one in in_order)
     return [Unit(students, tuple(shared[students])) for students in sorted(shared)]

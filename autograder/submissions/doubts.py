@@ -52,8 +52,6 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
         "answers.txt, plain text",
         "save it as plain text under the name answers.txt, and submit that"),
     C.ANSWERS_MISNAMED: ("answers.txt", "rename it to answers.txt"),
-    C.ANSWERS_BESIDE: (
-        "one answers.txt per lesson", "put all answers into answers.txt"),
     # The contents of files.
     C.ANSWERS_TOO_LARGE: (
         "a few lines `id = value`", "keep only the lines `id = value`"),

@@ -20,7 +20,7 @@ from autograder.submissions.answers import (
     without_contradictions,
 )
 from autograder.submissions.doubts import MOST, note_of
-from autograder.submissions.kinds import ANSWERS, Kind
+from autograder.submissions.kinds import Kind
 from autograder.submissions.regular_files import open_regular
 from autograder.submissions.walk import Found, Walk
 
@@ -83,20 +83,15 @@ def read_places(
                 files.add(found)
     for doubt in walk.doubts:
         files.doubt(doubt)
-    join(files, [place.name for place in places if not place.is_file()], ids)
+    join(files, ids)
     return files
 
 
-def join(files: LessonFiles, places: Sequence[str], ids: Collection[str]) -> None:
+def join(files: LessonFiles, ids: Collection[str]) -> None:
     """Join the files from all places of a lesson: remove copies and shorten names."""
     answers_by_content(files, ids)
-    the_answers_file(files)
     for kind in (files.outputs, files.answers, files.reports):
         count_copies_once(kind)
-    shown = [PurePath(name) for name in (*files.outputs.values(), *files.answers.values())]
-    used = sorted({name.parts[0] for name in shown} & set(places)) if len(places) > 1 else []
-    if len(used) > 1:
-        files.doubt(note_of(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(used))))
     shorten_names(files)
 
 
@@ -106,18 +101,6 @@ def answers_by_content(files: LessonFiles, ids: Collection[str]) -> None:
         if PurePath(name).suffix.lower() in ("", ".txt") and holds_answers(path, ids):
             files.answers[path] = files.outputs.pop(path)
             files.doubt(note_of(FindingCode.ANSWERS_MISNAMED, shortened(name, 80)))
-
-
-def the_answers_file(files: LessonFiles) -> None:
-    """Keep only answers.txt if it exists: files with similar names are older copies or drafts."""
-    exact = {p for p, name in files.answers.items() if PurePath(name).name.lower() == ANSWERS}
-    others = {path: name for path, name in files.answers.items() if path not in exact}
-    if not exact or not others:
-        return
-    for path in others:
-        del files.answers[path]
-    names = shortened(", ".join(others.values()))
-    files.doubt(note_of(FindingCode.ANSWERS_BESIDE, next(iter(others.values())), names))
 
 
 def count_copies_once(files: dict[Path, str]) -> None:

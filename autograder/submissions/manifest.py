@@ -26,7 +26,8 @@ from autograder.writing import write_if_new
 
 NAME, COPY = "manifest.csv", ".collected.csv"
 COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts")
-ABOUT_SUBMISSION = ("lesson", "submitted", "late")  # edits end when a submission is replaced
+# Edits of these cells end when another submission replaces this one.
+ABOUT_SUBMISSION = {"lesson", "submitted", "late"}
 AND = "; "  # between students
 LONGEST_CELL = 10_000
 
@@ -141,15 +142,13 @@ def merged(
     rows, ended = dict(edited), []
     for folder, new in sorted(collected.items()):
         old = before.get(folder, Row(folder))  # empty if the instructor wrote the row by hand
-        mine = edited.get(folder, old)
-        edits = {name: cell for name, cell in asdict(mine).items() if cell != getattr(old, name)}
+        mine = asdict(edited.get(folder, old))
+        edits = {name: cell for name, cell in mine.items() if cell != getattr(old, name)}
         if folder in replaced and folder in before:
-            about = [name for name in ABOUT_SUBMISSION if name in edits]
-            ended += [f"{folder} ({name} {edits.pop(name) or 'empty'})" for name in about]
+            for name in edits.keys() & ABOUT_SUBMISSION:
+                ended.append(f"{folder} ({name} {edits.pop(name) or 'empty'})")
         if "doubts" in edits:  # settled doubts stay settled, and new ones are added
-            settled = {*doubts_in(old)} - {*doubts_in(mine)}
-            added = [one for one in doubts_in(mine) if one not in doubts_in(old)]
-            left = [one for one in doubts_in(new) if one not in settled]
-            edits["doubts"] = doubts.written([*left, *added])
+            added = [one for one in doubts_in(new) if one not in doubts_in(old)]
+            edits["doubts"] = doubts.written([*doubts.parse(mine["doubts"]), *added])
         rows[folder] = replace(new, **edits)
-    return rows, ended
+    return rows, sorted(ended)

@@ -33,10 +33,9 @@ def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Note]]:
     if not files:
         return None, []
     path, name = min(files.items(), key=lambda one: (one[1].count("/"), one[1]))
-    findings = []
-    if len(files) > 1:
-        found = f"{len(files)}; {shortened(name, 80)} counts"
-        findings = [note_of(FindingCode.SEVERAL_REPORTS, "", found, [Where(name, 0)])]
+    found = f"{len(files)}; {shortened(name, 80)} counts"
+    several = note_of(FindingCode.SEVERAL_REPORTS, "", found, [Where(name, 0)])
+    findings = [several] if len(files) > 1 else []
     try:
         with open_regular(path) as file:
             data = file.read(MAX_BYTES)

@@ -68,9 +68,8 @@ class Walk:
         return [entry for entry in entries if not is_clutter(entry.name)]
 
     def leave_out(self, name: PurePath, what: str) -> None:
-        self.doubts.append(
-            note_of(FindingCode.LEFT_OUT, shortened(name) if name.parts else "", what)
-        )
+        file = shortened(name) if name.parts else ""
+        self.doubts.append(note_of(FindingCode.LEFT_OUT, file, what))
 
 
 def scan(place: Path | str, most: int | None = None) -> list[Entry]:
@@ -79,11 +78,11 @@ def scan(place: Path | str, most: int | None = None) -> list[Entry]:
         return sorted(islice(entries, most), key=lambda entry: entry.name)
 
 
-def entries_below(place: Path) -> Iterator[Entry]:
-    """Yield everything below a folder in a fixed order. Links are not followed.
+def holds(place: Path, kinds: Container[Kind]) -> bool:
+    """Return whether a file of one of these kinds is anywhere below a folder.
 
-    There is no recursion, so only the system's limit on the length of a path limits the depth. A
-    folder that cannot be opened has no entries.
+    Links are not followed, and a folder that cannot be opened is empty. Without recursion, only the
+    system limits the depth.
     """
     folders = [] if place.is_symlink() else [str(place)]
     for folder in folders:  # the list grows on the way
@@ -91,14 +90,8 @@ def entries_below(place: Path) -> Iterator[Entry]:
             entries = scan(folder)
         except OSError:
             continue
-        yield from entries
-        folders += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-
-
-def holds(place: Path, kinds: Container[Kind]) -> bool:
-    """Return whether a file of one of these kinds is anywhere below a folder."""
-    return any(
-        kind_of(entry.name) in kinds
-        for entry in entries_below(place)
-        if not entry.is_dir(follow_symlinks=False)
-    )
+        inner = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+        folders += [entry.path for entry in inner]
+        if any(kind_of(entry.name) in kinds for entry in entries if entry not in inner):
+            return True
+    return False

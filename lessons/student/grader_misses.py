@@ -13,7 +13,7 @@ from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, Rubric
 from autograder.submissions.kinds import Kind, kind_of
-from autograder.submissions.lesson_files import LessonFiles, answers_of, the_answers_file
+from autograder.submissions.lesson_files import answers_of
 from autograder.submissions.programs import read_programs
 from autograder.verdict import PASSED
 from lessons.questions.form import of_another_kind
@@ -185,20 +185,19 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
         yield f"no answers.txt: the notebook's cells with `answers.note(…)` write it{also}"
         return
     answers = {bundle.folder / one: str(one) for one in bundle.files["answers"]}
-    files = LessonFiles(None, answers=answers)
-    the_answers_file(files)  # if there are several, as the grader chooses
-    given, findings = answers_of(files.answers, wanted)
-    file = ", ".join(files.answers.values())
-    for finding in [*files.findings, *findings]:
+    given, findings = answers_of(answers, wanted)
+    file = ", ".join(answers.values())
+    for finding in findings:
         yield f"{file}: {finding.title}: {finding.actual}"
     for name, question in wanted.items():
-        if name in given and (kind := of_another_kind(lesson, name, question, given[name].text)):
+        text = given[name].text if name in given else ""
+        if text and (kind := of_another_kind(lesson, name, question, text)):
             fault = (
                 "counts, but cannot be compared with a measurement. Write"
                 if question.kind == "prediction"
                 else "has the wrong form. Expected:"
             )
-            yield f"{file}: {name} = {given[name].text} {fault} {kind}"
+            yield f"{file}: {name} = {text} {fault} {kind}"
     without = sorted(set(wanted) - set(given))
     if without:
         yield f"{file} has no {', '.join(without)}"

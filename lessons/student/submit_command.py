@@ -90,7 +90,7 @@ def tell_grade(bundle: Bundle, lesson: str) -> None:
     files = LessonFiles(lesson)
     for path in bundle.everything():
         files.add(Found(bundle.folder / path, path, kind_of(path.name)))
-    join(files, [], settings.ids)
+    join(files, settings.ids)
     grade = grade_yourself(files, settings, None)
     if grade.grade.status != GradeStatus.GRADED:
         return

@@ -141,10 +141,9 @@ def test_cells_are_merged_one_by_one(before, edited, new, students):
 
 def test_a_settled_doubt_stays_settled_and_a_new_one_is_new():
     old = Row("a", doubts="archive damaged: w.zip: cut off | left out: a: b")
-    mine = Row("a", doubts="left out: a: b")
-    new = Row("a", doubts=f"{old.doubts} | left out: x: a link")
+    mine, new = Row("a", doubts="left out: a: b"), Row("a", doubts=f"{old.doubts} | left out: x: c")
     rows, _ = merged({"a": old}, {"a": mine}, {"a": new})
-    assert rows["a"].doubts == "left out: a: b | left out: x: a link"
+    assert rows["a"].doubts == "left out: a: b | left out: x: c"
 
 
 MISTAKES = [

@@ -176,15 +176,6 @@ def test_answers_under_a_name_of_the_students_own(tmp_path, grade, name, folder)
     assert FindingCode.ANSWERS_MISNAMED.heading in page_of(result, "ada")
 
 
-def test_a_copy_of_the_answers_under_another_name_counts_for_nothing(tmp_path, grade):
-    place = hand_in(tmp_path / "class" / "ada" / "02_serial")
-    write_lines(place / "draft.txt", ["predict_accuracy = 0.2", "keras_epoch_s = 9"])
-    write_lines(place / "notes.txt", ["keras_epoch_s = 9 was my guess", "a", "b", "c"])
-    result = grade(tmp_path / "class")
-    assert rows(result)["ada", "02"][0] == "10/10"
-    assert "Only answers.txt counts" in page_of(result, "ada")
-
-
 # --- what the files contain -------------------------------------------------------------------
 
 
