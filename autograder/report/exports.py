@@ -1,7 +1,4 @@
-"""Write the files of a class that spreadsheets and other programs read: each is a row of EXPORTS.
-
-A platform's own files are filled in elsewhere (`canvas.py`, `moodle.py`).
-"""
+"""Write the files of a class that other programs read: each is a row of EXPORTS."""
 
 import csv
 import io
@@ -109,10 +106,9 @@ def canvas(rows: Sequence[Grade], people: People, settings: ClassSettings) -> st
     """Return a gradebook with the roster's ids, to import into Canvas as new assignments."""
     lessons = with_results(rows)
     by_key = {row.key: row for row in rows}
-    lines: list[list[object]] = [
-        [*STUDENT, *(f"{row.lesson} {row.title}" for row in lessons.values())],
-        [f"    {MAXIMA}", None, None, None, None, *(row.worth for row in lessons.values())],
-    ]
+    titles = [f"{row.lesson} {row.title}" for row in lessons.values()]
+    worth = [row.worth for row in lessons.values()]
+    lines: list[list[object]] = [[*STUDENT, *titles], [f"    {MAXIMA}", *[None] * 4, *worth]]
     for student in sorted({row.student for row in rows}):
         p = people.get(student, Person(student))
         ids = [p.full_name or student, p.canvas_id, p.sis_id, p.sis_login or student, p.section]

@@ -35,13 +35,12 @@ def document(grades: Sequence[Grade]) -> str:
 
 def as_test(check: Check, number: str) -> dict[str, Any]:
     """Return a check as Gradescope's test, with points unless it waits for the instructor."""
-    output = [check.by_hand or check.actual]
-    if check.status != PASSED:
-        state, places = "" if check.decided else check.status, ", ".join(map(str, check.where))
-        facts = {"status": state, "expected": check.expected, "found": check.actual}
-        facts |= {"where": places, "try": sentence(check.advice), "answer": check.by_hand}
-        output = named(facts)
-    result = {"name": check.title, "number": number, "output": "\n".join(output), **VISIBLE}
+    state, places = "" if check.decided else check.status, ", ".join(map(str, check.where))
+    facts = {"status": state, "expected": check.expected, "found": check.actual, "where": places}
+    facts |= {"try": sentence(check.advice), "answer": check.by_hand}
+    passed = check.status == PASSED
+    output = check.by_hand or check.actual if passed else "\n".join(named(facts))
+    result = {"name": check.title, "number": number, "output": output, **VISIBLE}
     if check.status == WAITS:
         return result
     outcome = "passed" if check.score >= check.points else "failed"

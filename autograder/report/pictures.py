@@ -14,11 +14,11 @@ Height = Callable[[float], float]  # of a value, in the picture
 Slot = Sequence[tuple[str, float, float]]  # bars, with their share of the slot's width
 
 
-def _frame(title: str, body: Sequence[str]) -> Markup:
-    return Markup(
-        f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'
-        f"<title>{escape(title)}</title>{''.join(body)}</svg>"
-    )
+def _frame(title: str, below: str, body: Sequence[str]) -> Markup:
+    """Return the picture, with a label below its horizontal axis."""
+    label = _text((LEFT + RIGHT) / 2, HEIGHT - 4, below, kind="unit")
+    opening = f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'
+    return Markup(f"{opening}<title>{escape(title)}</title>{''.join(body)}{label}</svg>")
 
 
 def _text(x: float, y: float, text: object, anchor: str = "middle", kind: str = "") -> str:
@@ -49,21 +49,15 @@ def _rule(y: float, kind: str) -> str:
     return f'<line class="{kind}" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
 
 
-def _below(text: str) -> str:
-    """Return the label below the horizontal axis."""
-    return _text((LEFT + RIGHT) / 2, HEIGHT - 4, text, kind="unit")
-
-
 def _bars(
     title: str, slots: Sequence[Slot], largest: float, rules: Mapping[str, float], *labels: str
 ) -> Markup:
     """Draw the bars of each slot from the floor, and horizontal lines. The slots are numbered."""
-    ticks = _nice(largest)
+    ticks, (unit, below) = _nice(largest), labels
 
     def height(value: float) -> float:
         return FLOOR - (FLOOR - TOP) * min(value, ticks[-1]) / ticks[-1]
 
-    unit, below = labels
     body = _vertical_axis(ticks, height, unit)
     slot = (RIGHT - LEFT) / max(len(slots), 1)
     for index, bars in enumerate(slots):
@@ -75,7 +69,7 @@ def _bars(
         if index % math.ceil(len(slots) / 12) == 0:
             body.append(_text(x, FLOOR + 15, index + 1))
     body += [_rule(height(value), kind) for kind, value in rules.items()]
-    return _frame(title, [*body, _below(below)])
+    return _frame(title, below, body)
 
 
 def epoch_bars(run: RunSummary) -> Markup:
@@ -136,4 +130,4 @@ def speedup_curve(
         ends = f'y1="{y_of(p.low):.1f}" y2="{y_of(p.high):.1f}"'
         body.append(f'<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" {ends}/>')
         body.append(f'<circle class="dot" cx="{x:.1f}" cy="{y_of(p.value):.1f}" r="4"/>')
-    return _frame("Speedup over workers; the ideal is dashed", [*body, _below("workers")])
+    return _frame("Speedup over workers; the ideal is dashed", "workers", body)

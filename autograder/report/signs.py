@@ -2,28 +2,13 @@
 
 from collections.abc import Mapping
 
+from autograder.codes import CheckStatus
 from autograder.safe_text import readable_name
 from autograder.settings.roster import Person
-from autograder.verdict import (
-    BORDERLINE,
-    FAILED,
-    NOT_MEASURED,
-    PARTIAL,
-    PASSED,
-    WAITS,
-    ChangedLine,
-    Grade,
-)
+from autograder.verdict import WAITS, ChangedLine, Grade
 
 PAGES = "students"  # the folder of their pages
-SIGNS: dict[str, str] = {
-    PASSED: "✓",
-    BORDERLINE: "≈",
-    PARTIAL: "◐",
-    FAILED: "✗",
-    NOT_MEASURED: "?",
-    WAITS: "…",
-}
+SIGNS: dict[str, str] = dict(zip(CheckStatus, "✓◐✗≈?…", strict=True))
 Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
 LEGEND = (
     "✓ passed  ≈ borderline, full credit  ◐ some of the points  ✗ missed  ? not measured  "

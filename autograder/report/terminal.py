@@ -20,11 +20,6 @@ MOST_SHOWN = 100  # rows on a terminal; if there are more, only those that a per
 WIDEST = 32  # characters of a name, so that one long name does not move all columns
 
 
-def cells(row: Grade) -> tuple[str, ...]:
-    score = f"{points(row.score)}/{points(row.max_score)}"
-    return (row.student, row.lesson, score, row.status, row.level or "-", notice(row))
-
-
 def summary(rows: Sequence[Grade]) -> str:
     """Return how many lessons are in each state, such as graded, and how many need a look."""
     states = Counter(row.status for row in rows)
@@ -34,10 +29,7 @@ def summary(rows: Sequence[Grade]) -> str:
 
 
 def size_notice(rows: Sequence[Grade], profile: str) -> str:
-    """Return a message that suggests the other profile if most runs are too small for this one.
-
-    If only one run is too small, that run gets a finding instead of this message.
-    """
+    """Return a message that suggests the other profile if most runs are too small for this one."""
     runs = sum(run.counted for row in rows for run in row.runs)
     small = sum(row.small_runs for row in rows)
     if profile != "full" or not small or 2 * small < runs:
@@ -49,10 +41,9 @@ def size_notice(rows: Sequence[Grade], profile: str) -> str:
 def show(
     rows: Sequence[Grade], out: Path | None, titles: Titles, profile: str, said: Sequence[str] = ()
 ) -> None:
-    """Print one line per grade; for a single student, also each check.
+    """Print one line per grade; for a single student, also each check. Then print messages.
 
-    The rows are followed by the count, messages about files that were filled in, and the path of
-    the page. If there are many rows, a terminal shows only those that need a look.
+    If there are many rows, a terminal shows only those that need a look.
     """
     terminal, visible = sys.stdout.isatty(), rows
     if terminal and len(rows) > MOST_SHOWN:
@@ -74,7 +65,11 @@ def show(
 
 def show_rows(rows: Sequence[Grade], width: int) -> None:
     """Print columns at least two spaces apart; the last one continues below itself."""
-    lines = [COLUMNS, *map(cells, rows)]
+    lines = [COLUMNS]
+    for row in rows:
+        score = f"{points(row.score)}/{points(row.max_score)}"
+        notes = notice(row)
+        lines.append((row.student, row.lesson, score, row.status, row.level or "-", notes))
     widths = [min(WIDEST, max(map(len, column))) for column in zip(*lines, strict=True)][:-1]
     indent = sum(widths) + 2 * len(widths)
     for line, colour in zip(lines, [None, *map(colour_of, rows)], strict=True):

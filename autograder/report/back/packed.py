@@ -8,7 +8,7 @@ in its own download; Canvas finds the student and the file by the first two numb
 import io
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -68,10 +68,7 @@ def summary(grade: Grade) -> str:
 
 
 def of_lesson(file: Path, graded: GradedClass, people: Mapping[str, Person]) -> Back:
-    """Return the students who submitted something for a file's lesson, even if only a picture.
-
-    Feedback for these students begins with what to do next. The others get no feedback.
-    """
+    """Return the students who submitted something for a file's lesson, even if only a picture."""
     lesson, grades = filling.lesson_meant(file, graded.rows), {}
     for row in graded.rows:
         if row.lesson == lesson and row.page:
@@ -131,8 +128,7 @@ TEXTS = (".out", ".err", ".txt", ".log", ".md", ".py", ".csv", "")
 def for_canvas(downloaded: Path, graded: GradedClass, people: Mapping[str, Person]) -> Pack:
     """Return a zip whose file names match those in Canvas's own download of the lesson.
 
-    Canvas shows our file under the student's file name, so a .zip gets the page and the text, and
-    any other text file gets the text.
+    A student's .zip is replaced by the page and the text, and any other text file by the text.
     """
     back = of_lesson(downloaded, graded, people)
     by_id = {person.canvas_id: name for name, person in people.items() if person.canvas_id}
@@ -160,14 +156,12 @@ def canvas_user(name: str) -> str:
     return numbers[0] if len(numbers) > 1 else ""
 
 
-def names_in(downloaded: Path) -> Iterator[str]:
-    """Yield the names of the students' files. Nothing is unpacked."""
+def names_in(downloaded: Path) -> list[str]:
+    """Return the names of the students' files. Nothing is unpacked."""
     try:
         if downloaded.is_dir():
-            yield from (path.name for path in downloaded.iterdir() if path.is_file())
-            return
+            return [path.name for path in downloaded.iterdir() if path.is_file()]
         with zipfile.ZipFile(downloaded) as archive:
-            names = [info.filename for info in archive.infolist() if not info.is_dir()]
+            return [PurePosixPath(i.filename).name for i in archive.infolist() if not i.is_dir()]
     except (OSError, zipfile.BadZipFile) as error:
         raise SettingsError(f"{downloaded} cannot be read as Canvas's zip: {error}") from None
-    yield from (PurePosixPath(name).name for name in names)

@@ -90,5 +90,5 @@ def page(lesson: LessonOfClass, people: Mapping[str, Person], heading: str) -> s
 
 
 def by_severity(row: Grade) -> tuple[int, float, str]:
-    rank = min((reason.code.rank for reason in row.look), default=NO_RANK)
+    rank = min((note.code.rank for note in row.look), default=NO_RANK)
     return rank, -1.0 if row.score is None else row.score, row.student

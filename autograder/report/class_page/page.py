@@ -52,11 +52,8 @@ def class_pages(rows: Sequence[Grade], about: About) -> dict[str, str]:
 
 
 def reruns(rows: Sequence[Grade]) -> tuple[int, int, int] | None:
-    """Count the submissions that were reproduced, that differed, and that were never run again.
-
-    Return None for a class without reruns.
-    """
-    looks = [{reason.code for reason in row.look} for row in rows if row.level]
+    """Count the submissions that were reproduced, that differed, and that were never run again."""
+    looks = [{note.code for note in row.look} for row in rows if row.level]
     same = sum(row.level == EvidenceLevel.REPRODUCED for row in rows)
     unlike = sum(FindingCode.RERUN_FEWER_POINTS in codes for codes in looks)
     return (same, unlike, len(looks) - same - unlike) if same or unlike else None

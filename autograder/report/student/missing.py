@@ -37,12 +37,8 @@ def due_time(student: str, lesson: str, policy: Policy) -> datetime | None:
 def not_handed_in(
     student: str, grades: Sequence[Grade], policy: Policy, lost: Mapping[str, float]
 ) -> list[Absent]:
-    """Return the lessons that are neither submitted nor settled by an override.
-
-    These are lessons with a due time, and lessons that others submitted, with the points `lost`.
-    """
-    own = {grade.lesson for grade in grades}
-    absent = []
+    """Return the lessons that are due or lose points, and that no override settles."""
+    own, absent = {grade.lesson for grade in grades}, []
     for lesson in sorted({*policy.late.due, *(name for name in lost if lost[name])} - own):
         if all(change.check for change in policy.overrides.get((student, lesson), ())):
             moment = due_time(student, lesson, policy)

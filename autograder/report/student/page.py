@@ -30,10 +30,7 @@ def curves(grade: Grade) -> Iterator[tuple[str, list[tuple[int, Point]]]]:
 
 
 def met(check: Check) -> list[tuple[str, str]]:
-    """Return the values found for a passed check, each with the required value.
-
-    For answers, return only their number.
-    """
+    """Return the values of a passed check, each with the required one; of answers, the number."""
     parts = [same[0] for same in grouped((part.actual, part) for part in check.parts).values()]
     if check.actual != "; ".join(part.actual for part in parts):
         return [(check.actual, "")]

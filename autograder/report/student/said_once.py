@@ -1,7 +1,4 @@
-"""Join equal findings, problems and reasons of several lessons, runs or checks into one.
-
-The joined entry names all places.
-"""
+"""Join equal findings, problems and reasons of several lessons, runs or checks into one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
