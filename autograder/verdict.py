@@ -15,6 +15,7 @@ from autograder.codes import (
 )
 from autograder.finding_codes import Audience
 from autograder.notes import Note, Where, make_note
+from autograder.safe_text import page_name
 
 PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED, WAITS = CheckStatus
 WORST_FIRST = (FAILED, NOT_MEASURED, WAITS, PARTIAL, BORDERLINE, PASSED)
@@ -230,12 +231,16 @@ class Grade:
     untimed: bool = False  # whether the lesson is due but its submission time is unknown
     # Whether none of the programs that ran was submitted; None if no record names its programs.
     programs_missing: bool | None = None
-    page: str = ""  # file of the student's page
     partners: tuple[str, ...] = ()  # students who may have submitted the same work
 
     @property
     def key(self) -> tuple[str, str]:
         return self.student, self.lesson
+
+    @property
+    def page(self) -> str:
+        """Return the file name of the student's page."""
+        return page_name(self.student)
 
     @property
     def look(self) -> list[Note]:

@@ -1,4 +1,4 @@
-"""Grade many students on all cores."""
+"""Grade each submission on its own: on all cores, with a time limit, whatever happens to it."""
 
 import ctypes
 import resource
@@ -9,44 +9,76 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
+from autograder.classroom import grading
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.one_unit import Grades, failed, guarded
-from autograder.submissions.class_folder import Unit
+from autograder.errors import SettingsError
+from autograder.submissions.class_folder import Submission
+from autograder.verdict import Grade
 
+SECONDS = 600  # for one submission
 BATCH = 4
 MEMORY_A_WORKER = 2 << 30
 PR_SET_PDEATHSIG = 1
 
 
-def grade_class(
-    units: Sequence[Unit], settings: ClassSettings, processes: int, tick: Callable[[int], None]
-) -> Grades:
-    """Return the grades of all students, in order.
+class TooLongError(BaseException):
+    """Grading a submission took too long.
 
-    If a worker dies, the units that are not graded yet get a worker each, one at a time.
+    This is not an Exception, so code that continues after an unreadable file does not catch it.
     """
-    results: list[Grades] = []
-    if processes < 2 or len(units) < 2 * BATCH:
-        for unit in units:
-            results.append(guarded(unit, settings))
-            tick(1)
-    else:
-        with suppress(BrokenProcessPool), workers(processes, settings) as pool:
-            for grades in pool.map(_grade, units, chunksize=BATCH):
-                results.append(grades)
-                tick(1)
-        for unit in units[len(results) :]:
-            results.append(grade_alone(unit, settings))
-            tick(1)
-    return {student: grades for result in results for student, grades in result.items()}
 
 
-def grade_alone(unit: Unit, settings: ClassSettings) -> Grades:
+def grade_each(
+    submissions: Sequence[Submission],
+    settings: ClassSettings,
+    processes: int,
+    tick: Callable[[int], None],
+) -> list[Grade]:
+    """Return a grade for each submission.
+
+    If a worker dies, the submissions that are not graded yet get a worker each, one at a time.
+    """
+    grades: list[Grade] = []
+    if processes < 2 or len(submissions) < 2 * BATCH:
+        for submission in submissions:
+            grades.append(guarded(submission, settings))
+            tick(1)
+        return grades
+    with suppress(BrokenProcessPool), workers(processes, settings) as pool:
+        for grade in pool.map(_grade, submissions, chunksize=BATCH):
+            grades.append(grade)
+            tick(1)
+    for submission in submissions[len(grades) :]:
+        grades.append(grade_alone(submission, settings))
+        tick(1)
+    return grades
+
+
+def guarded(submission: Submission, settings: ClassSettings) -> Grade:
+    """Grade with a time limit, and turn the grader's own errors into a grade."""
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS)
+    try:
+        return grading.grade(submission, settings)
+    except SettingsError:
+        raise
+    except (Exception, TooLongError) as error:
+        return grading.grader_error(submission, settings, error)
+    finally:
+        signal.alarm(0)
+
+
+def _too_long(signum: int, frame: object) -> None:
+    raise TooLongError(f"grading took more than {SECONDS} s")
+
+
+def grade_alone(submission: Submission, settings: ClassSettings) -> Grade:
     with workers(1, settings) as pool:
         try:
-            return pool.submit(_grade, unit).result()
+            return pool.submit(_grade, submission).result()
         except BrokenProcessPool:
-            return failed(unit, settings, RuntimeError("the process that graded it was killed"))
+            killed = RuntimeError("the process that graded it was killed")
+            return grading.grader_error(submission, settings, killed)
 
 
 def workers(processes: int, settings: ClassSettings) -> ProcessPoolExecutor:
@@ -65,6 +97,6 @@ def _start(settings: ClassSettings) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_A_WORKER, MEMORY_A_WORKER))
 
 
-def _grade(unit: Unit) -> Grades:
+def _grade(submission: Submission) -> Grade:
     assert _settings is not None
-    return guarded(unit, _settings)
+    return guarded(submission, _settings)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.one_submission import mark_files, to_show
+from autograder.classroom.grading import grade_files
 from autograder.codes import ABSENT, GradeStatus, ReasonCode
+from autograder.safe_text import printable_record
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
 from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.lesson_names import folder_lesson
@@ -109,7 +110,7 @@ def grade_yourself(
 
 def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Grade:
     fresh = replace(files, findings=list(files.findings))
-    return to_show(mark_files(fresh, replace(settings, profile=profile), (YOU,)))
+    return printable_record(grade_files(fresh, replace(settings, profile=profile), (YOU,)))
 
 
 def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:

@@ -2,39 +2,63 @@
 
 import difflib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.classroom.adjust import missing
 from autograder.classroom.alike import alike, prints_of
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.late_days import missing
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import Note, make_note
-from autograder.safe_text import page_name, printable
-from autograder.settings.roster import Person
 from autograder.text_hash import folder_hash
 from autograder.verdict import GRADER_ERROR, NO_LESSON, Grade
 
 MOST_COMPARED = 10  # unknown names, because comparing is slow in a large class
 FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
-Reasons = dict[tuple[str, str], Note]  # by student and lesson
+Key = tuple[str, str]  # student and lesson
+Reasons = dict[Key, Note]
 
 
-def with_class_findings(
-    rows: Sequence[Grade], people: dict[str, Person], settings: ClassSettings
+def with_class(
+    grades: Sequence[Grade], people: Collection[str], settings: ClassSettings
 ) -> list[Grade]:
-    """Return the rows with findings on copies, unknown students and missing lessons.
+    """Return the class's grades with findings on copies, unknown students and missing lessons.
 
     They are sorted by student.
     """
+    there = {grade.key: grade for grade in grades}
+    changed = with_comparisons(there, people, settings)
+    for student, lessons in asked_for(grades, people, settings).items():
+        absent = [lesson for lesson in sorted(lessons) if (student, lesson) not in there]
+        # The finding on an empty folder moves to each missing lesson.
+        empty = next(
+            (there[student, no] for no in (NO_LESSON, "?") if (student, no) in there), None
+        )
+        decided = absent or any((student, one) in settings.policy.overrides for one in lessons)
+        if empty and (not decided or empty.status == GRADER_ERROR):
+            empty = None
+        if empty:
+            changed.pop(empty.key, None)
+        for lesson in absent:
+            grade = missing(student, lesson, settings)
+            if empty and grade.status == GradeStatus.MISSING:
+                grade = replace(grade, findings=empty.findings)
+            changed[grade.key] = grade
+    return sorted(most_severe_first([*changed.values()]), key=lambda grade: grade.key)
+
+
+def with_comparisons(
+    there: Mapping[Key, Grade], people: Collection[str], settings: ClassSettings
+) -> dict[Key, Grade]:
+    """Return the grades with what differs from, or equals, those of other students."""
+    rows = [*there.values()]
     prints = [(row.key, prints_of(row.student, row.runs)) for row in rows]
     partners = {row.key: row.partners for row in rows if row.partners}
     contradicted = {row.key for row in rows if row.level == EvidenceLevel.CONTRADICTED}
     shared = alike(prints, settings.jobs or {}, partners, contradicted)
     found = (unknown_students(rows, people), shared, lonely_toolkits(rows), without_programs(rows))
-    there = {row.key: row for row in rows}
     changed = {}
     for key, row in there.items():
         # The accounting confirms a run that two students submitted only for the student whose
@@ -43,23 +67,8 @@ def with_class_findings(
         if tier == EvidenceLevel.CONFIRMED and key in shared:
             tier = tier if row.student in settings.logins else EvidenceLevel.SELF_CONSISTENT
         more = [reasons[key] for reasons in found if key in reasons]
-        changed[key] = replace(row, tier=tier, findings=(*row.findings, *more))
-    for person, lessons in asked_for(rows, people, settings).items():
-        name = printable(person)
-        absent = [lesson for lesson in sorted(lessons) if (name, lesson) not in there]
-        # The finding on an empty folder moves to each missing lesson.
-        empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
-        decided = absent or any((person, one) in settings.policy.overrides for one in lessons)
-        if empty and (not decided or empty.status == GRADER_ERROR):
-            empty = None
-        if empty:
-            changed.pop(empty.key, None)
-        for lesson in absent:
-            row = replace(missing(person, lesson, settings), page=page_name(person))
-            if empty and row.status == GradeStatus.MISSING:
-                row = replace(row, findings=empty.findings)
-            changed[row.key] = row
-    return sorted(most_severe_first(list(changed.values())), key=lambda row: row.key)
+        changed[key] = replace(row, tier=tier, findings=(*row.findings, *more)) if more else row
+    return changed
 
 
 def most_severe_first(rows: Sequence[Grade]) -> list[Grade]:
@@ -81,7 +90,7 @@ def unknown_students(rows: Sequence[Grade], people: Collection[str]) -> Reasons:
     The suggested name differs only in case, or it is similar and belongs to a student who submitted
     nothing.
     """
-    roster = {printable(person) for person in people}
+    roster = {*people}
     submitted = {row.student for row in rows}
     spelt = {name.casefold(): name for name in roster}
     absent = [name.casefold() for name in sorted(roster - submitted)]
@@ -96,7 +105,7 @@ def unknown_students(rows: Sequence[Grade], people: Collection[str]) -> Reasons:
 
 
 def asked_for(
-    rows: Sequence[Grade], people: dict[str, Person], settings: ClassSettings
+    rows: Sequence[Grade], people: Collection[str], settings: ClassSettings
 ) -> dict[str, set[str]]:
     """Return each student's expected lessons.
 
@@ -109,7 +118,7 @@ def asked_for(
     asked = {person: set(lessons) for person in people}
     students = {row.student for row in rows}
     for student, lesson in settings.policy.overrides:
-        if student in people or printable(student) in students:
+        if student in people or student in students:
             asked.setdefault(student, set()).add(lesson)
     return asked
 

@@ -1,44 +1,41 @@
-"""Finish grading: write the class's tables and page, print a summary, and set the exit code."""
+"""Write what `grade` found, and say what an instructor should know before the points go out."""
 
-import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.one_unit import Grades
-from autograder.classroom.whole_class import FEWEST, with_class_findings
+from autograder.classroom.whole_class import FEWEST
 from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.load import LoadedClass
-from autograder.report import files, terminal
-from autograder.safe_text import page_name
-from autograder.submissions.class_folder import Unit
+from autograder.report import files, gradescope
 from autograder.verdict import GRADER_ERROR, Grade
 from autograder.wording import counted, enumerated
+from autograder.writing import write_if_new
 
 
-def finish_class(
-    units: Sequence[Unit], grades: Grades, loaded: LoadedClass, out: Path | None
-) -> NoReturn:
-    """Compare within the class, write everything, print a summary, and exit."""
+def write(
+    grades: Sequence[Grade],
+    rows: Sequence[Grade],
+    loaded: LoadedClass,
+    out: Path | None,
+    results: Path | None,
+) -> list[str]:
+    """Write all files, once each is complete, and return what to say about them and the rows."""
     options, settings, people = loaded.options, loaded.settings, loaded.people
-    rows = [
-        replace(one, page=page_name(student), partners=unit.partners_of(student, one.lesson))
-        for unit in units
-        for student in unit.students
-        for one in grades[student]
-    ]
-    rows = with_class_findings(rows, people, settings)
     said: list[str] = []
-    if out is not None:
-        files.write_students(grades, rows, people, settings, out)
-        said = files.write_class(rows, out, people, settings, options.canvas, options.moodle)
-    elif len(units) > 1:
-        said = ["Nothing was saved: --out FOLDER writes pages and tables."]
-    said = [*said, *before_release(rows), *submitted_by_one(rows, settings)]
-    terminal.show(rows, out, settings.titles, settings.profile, said)
-    sys.exit(exit_code(rows))
+    if results:
+        write_if_new(results, gradescope.document(grades))
+    if out:
+        made, said = files.of_class(rows, people, settings, options.canvas, options.moodle)
+        made |= files.of_students(grades, rows, people, settings)
+        for name, text in made.items():
+            if text is None:
+                (out / name).unlink(missing_ok=True)
+            else:
+                write_if_new(out / name, text)
+    elif len({row.student for row in rows}) > 1:
+        said.append("Nothing was saved: --out FOLDER writes pages and tables.")
+    return [*said, *before_release(rows), *submitted_by_one(rows, settings)]
 
 
 def before_release(rows: Sequence[Grade]) -> list[str]:

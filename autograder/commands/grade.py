@@ -3,47 +3,48 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from autograder.classroom.one_grader import whole_class
-from autograder.classroom.pool import grade_class
-from autograder.commands.finish import finish_class
+from autograder.classroom.adjust import with_policy
+from autograder.classroom.lock import locked
+from autograder.classroom.pool import grade_each
+from autograder.classroom.whole_class import with_class
+from autograder.commands.finish import exit_code, write
 from autograder.commands.load import LoadedClass, load
 from autograder.commands.options import FOLDER, GRADED, class_options, options_of
 from autograder.commands.roll_call import not_graded, roll_call, unassigned
 from autograder.cpus import usable_cpus
-from autograder.report import files, gradescope
+from autograder.report import files, terminal
 from autograder.safe_text import shortened
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import check_students
-from autograder.submissions.class_folder import Unit, read_class, units_of
-from autograder.writing import write_if_new
+from autograder.submissions.class_folder import Submission, read_class
 
 # The folders that the grader writes into --out
 OURS = {*files.FOLDERS}
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Options that only `grade` has: where to write, and how many processes to use."""
-
-    out: Path | None
-    gradescope: Path | None
-    jobs: int | None
 
 
 @click.command(epilog=GRADED)
 @click.argument("class_folder", metavar="CLASS", type=click.Path(path_type=Path))
 @click.option("--out", type=FOLDER, help="Folder for pages and tables.")
 @class_options
-@click.option("--gradescope", type=click.Path(path_type=Path), help="Write results.json here.")
+@click.option(
+    "--gradescope", "results", type=click.Path(path_type=Path), help="Write results.json here."
+)
 @click.option("--jobs", type=click.IntRange(1), help="Processes at a time. Default: all cores.")
 @click.option("--dry-run", is_flag=True, help="Only say who is in the class and what is missing.")
-def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **given: Any) -> None:
+def grade_command(
+    class_folder: Path,
+    class_file: Path | None,
+    out: Path | None,
+    results: Path | None,
+    jobs: int | None,
+    dry_run: bool,
+    **given: Any,
+) -> None:
     """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
 
     CLASS/class.yaml, if it exists, has the settings; `autograder init-class CLASS` writes one.
@@ -52,35 +53,53 @@ def grade_command(class_folder: Path, class_file: Path | None, dry_run: bool, **
 
     --dry-run checks the settings and the class and writes nothing. Exit code 1: something to check.
     """
-    where = Where(**{one.name: given.pop(one.name) for one in fields(Where)})
-    if where.out is None and (given["canvas"] or given["moodle"]):
+    if out is None and (given["canvas"] or given["moodle"]):
         raise click.UsageError("--canvas and --moodle write into the folder of --out: give one")
     check_class(class_folder)
     file = class_file or class_file_of(class_folder)
     if file and not class_file:
         click.echo(f"Settings: {shortened(file)}", err=True)
     options = options_of(read_class_file(file), given)
-    if where.out is not None:
-        check_apart(class_folder, where.out)
+    if out is not None:
+        check_apart(class_folder, out)
     loaded = load(options)
-    units = units_of(read_class(class_folder, loaded.settings.rubrics))
-    if not units:
+    submissions = read_class(class_folder, loaded.settings.rubrics)
+    students = {student for one in submissions for student in one.students}
+    if not submissions:
         raise click.UsageError(
             f"{class_folder} has no submissions: expected are folders <student>/<lesson>/…, and "
             "students in manifest.csv. `autograder collect` makes both from a platform's download"
         )
-    check_students(
-        loaded.settings.policy,
-        {student for unit in units for student in unit.students},
-        loaded.people,
-    )
+    if results and len(students) > 1:
+        raise click.UsageError("--gradescope writes the result of one student; grade one alone")
+    check_students(loaded.settings.policy, students, loaded.people)
     if dry_run:
-        lines, doubtful = roll_call(class_folder, units, loaded.settings.rubrics, loaded.people)
+        lessons, people = loaded.settings.rubrics, loaded.people
+        lines, doubtful = roll_call(class_folder, submissions, lessons, people)
         click.echo("\n".join(lines))
         sys.exit(1 if doubtful else 0)
     for line in not_graded(*unassigned(class_folder)):
         click.echo(line, err=True)
-    grade_all(units, loaded, where)
+    with locked(out) if out else nullcontext():
+        grade_all(submissions, loaded, out, results, jobs or len(usable_cpus()))
+
+
+def grade_all(
+    submissions: Sequence[Submission],
+    loaded: LoadedClass,
+    out: Path | None,
+    results: Path | None,
+    processes: int,
+) -> NoReturn:
+    """Grade the submissions. Nothing is written before everything is known."""
+    settings, people = loaded.settings, loaded.people
+    with progress(len(submissions)) as tick:
+        graded = grade_each(submissions, settings, processes, tick)
+    grades = with_policy(submissions, graded, people, settings)
+    rows = with_class(grades, people, settings)
+    said = write(grades, rows, loaded, out, results)
+    terminal.show(rows, out, settings.titles, settings.profile, said)
+    sys.exit(exit_code(rows))
 
 
 def check_class(place: Path) -> None:
@@ -94,20 +113,6 @@ def check_class(place: Path) -> None:
             f"{shortened(place)} is a file. Collect it first: "
             f"autograder collect {shortened(place)} --from … --into CLASS"
         )
-
-
-def grade_all(units: Sequence[Unit], loaded: LoadedClass, where: Where) -> NoReturn:
-    everybody = {student for unit in units for student in unit.students}
-    out = where.out
-    if where.gradescope and len(everybody) > 1:
-        raise click.UsageError("--gradescope writes the result of one student; grade one alone")
-    processes = where.jobs or len(usable_cpus())
-    with whole_class(out) if out else nullcontext():
-        with progress(len(units)) as tick:
-            grades = grade_class(units, loaded.settings, processes, tick)
-        if where.gradescope:
-            write_if_new(where.gradescope, gradescope.document(*grades.values()))
-        finish_class(units, grades, loaded, out)
 
 
 def check_apart(place: Path, out: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.safe_text import printable
 from autograder.submissions import manifest
-from autograder.submissions.class_folder import Unit, listed, strays
+from autograder.submissions.class_folder import Submission, listed, strays
 from autograder.submissions.kinds import WORK
 from autograder.submissions.walk import holds
 from autograder.wording import counted, enumerated
@@ -46,19 +46,21 @@ def against_roster(students: Collection[str], people: Collection[str]) -> list[s
 
 
 def roll_call(
-    folder: Path, units: Sequence[Unit], lessons: Collection[str], people: Collection[str]
+    folder: Path,
+    submissions: Sequence[Submission],
+    lessons: Collection[str],
+    people: Collection[str],
 ) -> tuple[list[str], bool]:
     """Return the lines of `grade --dry-run`, and whether there is something to check."""
     by_lesson = defaultdict[str, set[str]](set)
     unknown = []
-    for unit in units:
-        for one in unit.submissions:
-            if one.lesson is not None and one.lesson not in lessons:
-                unknown.append(one.folder)
-            else:
-                working = one.students if holds(folder / one.folder, WORK) else ()
-                by_lesson[one.lesson or "found from the outputs"].update(working)
-    students = {student for unit in units for student in unit.students}
+    for one in submissions:
+        if one.lesson is not None and one.lesson not in lessons:
+            unknown.append(one.folder)
+        else:
+            working = one.students if holds(folder / one.folder, WORK) else ()
+            by_lesson[one.lesson or "found from the outputs"].update(working)
+    students = {student for one in submissions for student in one.students}
     everybody = students | {*people}
     share = f"{len(students)} of {counted(len(everybody), 'student')}"
     lines = [f"{share} submitted something to {folder}. Nothing was graded or written."]

@@ -1,4 +1,4 @@
-"""Write a page for the instructor alone, with every line that a student changed in the programs.
+"""Make a page for the instructor alone, with every line that a student changed in the programs.
 
 A page and a text file go to a folder of their own, so that they are not given to students.
 """
@@ -9,20 +9,22 @@ from pathlib import Path
 
 from autograder.report.rendering import render
 from autograder.verdict import Grade
-from autograder.writing import write_if_new
 
 PROGRAMS = "programs"  # the folder
 KINDS = {"-": "released, gone", "+": "new, outside the gaps", "gap": "in a gap", "own": "own"}
 
 
-def write(out: Path, page: str, name: str, grades: Sequence[Grade], heading: str) -> None:
-    """Write both files, or neither if there is nothing to show. `page` names the student's page."""
+def files(page: str, name: str, grades: Sequence[Grade], heading: str) -> dict[str, str | None]:
+    """Return both files, or None for each if there is nothing to show.
+
+    `page` names the student's page.
+    """
     with_programs = [grade for grade in grades if grade.programs]
     facts = {"heading": heading, "kinds": KINDS, "zip_longest": zip_longest}
+    made = {}
     for suffix in (".html", ".txt"):
-        path = (out / PROGRAMS / page).with_suffix(suffix)
-        if with_programs:
-            template = f"programs{suffix}.j2"
-            write_if_new(path, render(template, student=name, grades=with_programs, **facts))
-        else:
-            path.unlink(missing_ok=True)  # of an earlier submission
+        path, template = Path(PROGRAMS, page).with_suffix(suffix), f"programs{suffix}.j2"
+        made[str(path)] = (
+            render(template, student=name, grades=with_programs, **facts) if with_programs else None
+        )
+    return made

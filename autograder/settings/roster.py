@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, get_type_hints
 
 from autograder.errors import SettingsError
-from autograder.safe_text import shortened
+from autograder.safe_text import printable, shortened
 from autograder.strict_csv import Row, read_csv
 
 
@@ -78,6 +78,7 @@ def read_roster(path: Path | None) -> dict[str, Person]:
                     f"{earlier[field, value]}"
                 )
             earlier[field, value] = where
+        values["student"] = printable(values["student"])
         people[values["student"]] = Person(**values)
     if path is not None and not people:
         raise SettingsError(

@@ -52,30 +52,8 @@ class Submission:
         return self.folder.partition("/")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Students who share submissions, and all of the submissions that they share."""
-
-    students: tuple[str, ...]
-    submissions: tuple[Submission, ...]
-
-    @property
-    def name(self) -> str:
-        return self.students[0]
-
-    def partners_of(self, student: str, lesson: str) -> tuple[str, ...]:
-        """Return the students who may have submitted the same work as this one."""
-        found = {
-            partner
-            for one in self.submissions
-            if student in one.students and one.lesson in (None, lesson)
-            for partner in (*one.students, *one.partners)
-        }
-        return tuple(sorted(found - {student}))
-
-
 def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
-    """Return the submissions in a class folder. Raises SettingsError."""
+    """Return the submissions in a class folder, sorted by lesson. Raises SettingsError."""
     entries = listed(place)
     rows = manifest.read(place / manifest.NAME)
     if rows is None and are_lessons(entries, lessons):
@@ -87,7 +65,8 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             found += without_row(entry, set(rows or ()), lessons)
-    return [one for one in joined(found) if one.students]
+    owned = (one for one in joined(found) if one.students)
+    return sorted(owned, key=lambda one: (one.lesson or "", one.folder))
 
 
 def listed(place: Path, expected: str = "CLASS/<student>/<lesson>/…") -> list[Entry]:
@@ -226,17 +205,3 @@ def strays(paths: Iterable[Path]) -> list[str]:
         for path, name in names.items()
         if path.is_symlink() or (kind_of(path.name) in SHOWN and not path.is_dir())
     ]
-
-
-# --- units --------------------------------------------------------------------------------------
-
-
-def units_of(submissions: Sequence[Submission]) -> list[Unit]:
-    """Group submissions into units of grading, sorted by each unit's first student."""
-    unit_of: dict[str, frozenset[str]] = {}  # for each student, all students of the unit
-    for one in submissions:
-        students = frozenset(one.students).union(*(unit_of.get(s, ()) for s in one.students))
-        unit_of |= dict.fromkeys(students, students)
-    in_order = sorted(submissions, key=lambda one: (one.lesson or "", one.folder))
-    shared = grouped((tuple(sorted(unit_of[one.students[0]])), one) for one in in_order)
-    return [Unit(students, tuple(shared[students])) for students in sorted(shared)]

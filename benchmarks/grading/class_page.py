@@ -53,7 +53,6 @@ def row(student: str, rubric: Rubric, rng: random.Random) -> Grade:
             Check(c.id, c.title, c.points, c.points * share, states[share], "", "")
             for c, share in judged
         ),
-        page=f"{student}.html",
     )
 
 

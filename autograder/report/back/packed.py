@@ -72,7 +72,7 @@ def of_lesson(file: Path, graded: GradedClass, people: Mapping[str, Person]) -> 
     lesson, grades = filling.lesson_meant(file, graded.rows), {}
     for row in graded.rows:
         if row.lesson == lesson and row.page:
-            record, _ = read(record_file(graded.folder, row.page))
+            record, _ = read(graded.folder / record_file(row.page))
             own = [grade for grade in record if grade.lesson == lesson or is_unclear(grade)]
             for grade in sorted(own, key=is_unclear)[:1]:
                 title, most = row.title, row.max_score

@@ -13,7 +13,7 @@ from autograder.errors import SettingsError
 from autograder.verdict import Grade
 
 RECORDS, TABLE = "records", "grades.json"
-KNOWN = ("student", "lesson", "title", "profile", "status", "score", "max_score", "page")
+KNOWN = ("student", "lesson", "title", "profile", "status", "score", "max_score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ def read(path: Path, members: Collection[str] = ()) -> tuple[tuple[Grade, ...], 
         raise SettingsError(f"{path} is missing or damaged: grade again into this folder") from None
 
 
-def record_file(folder: Path, page: str) -> Path:
+def record_file(page: str) -> str:
     """Return the record of the student whose page has this name."""
-    return folder / RECORDS / Path(page).with_suffix(".json").name
+    return f"{RECORDS}/{Path(page).with_suffix('.json').name}"
 
 
 def read_class(folder: Path) -> GradedClass:

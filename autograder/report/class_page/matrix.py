@@ -40,7 +40,7 @@ class Column:
 class Line:
     student: str
     name: str
-    page: str  # empty: none
+    page: str
     has_programs: bool  # whether there is a page about the student's programs
     cells: Sequence[Cell]
     score: float
@@ -78,7 +78,6 @@ def line(
     rows: Sequence[Grade], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
 ) -> Line:
     student = rows[0].student
-    page = next((row.page for row in rows if row.page), "")
     by_column = grouped((column_of(row), row) for row in rows)
     cells = [cell(by_column.get(head.lesson, []), head, policy) for head in heads]
     graded = [row for row in rows if row.score is not None]
@@ -88,8 +87,8 @@ def line(
     return Line(
         student=student,
         name=full_name(student, people),
-        page=page,
-        has_programs=bool(page) and any(row.programs for row in rows),
+        page=rows[0].page,
+        has_programs=any(row.programs for row in rows),
         cells=cells,
         score=sum(row.score or 0.0 for row in graded),
         most=sum(row.max_score for row in graded) + sum(missing.most for missing in cells),

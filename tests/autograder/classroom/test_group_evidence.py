@@ -27,7 +27,7 @@ def together(request, tmp_path, grade):
     (tmp_path / "roster.csv").write_text(ROSTER)
     (tmp_path / "groups.csv").write_text(GROUPS)
     export = request.param == "Gradescope"
-    name = "submission_9001" if export else "Team-1"
+    name = "submission_9001" if export else "Team 1"
     hand_in(tmp_path / "class" / name / "02_serial")
     if export:
         (tmp_path / "class/submission_metadata.yml").write_text(EXPORT)

@@ -9,20 +9,20 @@ import sys
 
 import pytest
 
-from autograder.classroom import one_grader
-from autograder.classroom.one_grader import whole_class
+from autograder.classroom import lock
+from autograder.classroom.lock import locked
 from autograder.errors import SettingsError
 from tests.autograder.make_record import hand_in
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(one_grader, "WAIT_S", 0.2)
+    monkeypatch.setattr(lock, "WAIT_S", 0.2)
 
 
 def test_the_second_grader_says_one_sentence(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
-    with whole_class(tmp_path / "grades"):
+    with locked(tmp_path / "grades"):
         second = grade(tmp_path / "class")
     assert second.exit_code == 2
     assert second.stderr.count("\n") == 1
@@ -46,8 +46,8 @@ def test_where_nothing_can_be_locked_a_warning_is_enough(tmp_path, grade, monkey
 HOLDER = """
 import os, sys, time
 from pathlib import Path
-from autograder.classroom.one_grader import whole_class
-with whole_class(Path(sys.argv[1])):
+from autograder.classroom.lock import locked
+with locked(Path(sys.argv[1])):
     if os.fork() == 0:
         time.sleep(60)  # a worker that goes on
     print(os.getpid(), flush=True)
@@ -61,11 +61,11 @@ def test_a_killed_grader_leaves_no_lock(tmp_path, monkeypatch):
         words, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as holder:
         holder.stdout.readline()
-        with pytest.raises(SettingsError), whole_class(tmp_path):
+        with pytest.raises(SettingsError), locked(tmp_path):
             pytest.fail("two write into one folder")
         holder.kill()
         holder.wait()
-        monkeypatch.setattr(one_grader, "WAIT_S", 30.0)  # its child may still hold the lock
-        with whole_class(tmp_path):
+        monkeypatch.setattr(lock, "WAIT_S", 30.0)  # its child may still hold the lock
+        with locked(tmp_path):
             pass
         os.killpg(holder.pid, signal.SIGKILL)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import one_submission, one_unit
+from autograder.classroom import grading, pool
 from autograder.reading import files
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
@@ -72,14 +72,14 @@ def test_a_corrected_name_reaches_the_tables(tmp_path, grade):
 
 def test_a_fault_of_ours_is_no_zero_and_stops_nobody(tmp_path, grade, monkeypatch):
     handed_in = make_class(tmp_path / "class", 3)
-    really = one_submission.mark_files
+    really = grading.grade_files
 
     def fails(files, settings, students, owner):
         if owner == "s01":
             raise ZeroDivisionError("a fault of ours")
         return really(files, settings, students, owner)
 
-    monkeypatch.setattr(one_submission, "mark_files", fails)
+    monkeypatch.setattr(grading, "grade_files", fails)
     result = grade(handed_in)
     assert result.exit_code == 3
     lines = {line[0]: line for line in result.table}
@@ -108,7 +108,7 @@ def test_the_same_run_from_two_students_is_for_the_instructor_only(tmp_path, gra
 
 def test_a_submission_without_end_is_stopped_wherever_it_is(tmp_path, grade, monkeypatch):
     """The time limit covers reading files, too, although errors in reading are only reported."""
-    monkeypatch.setattr(one_unit, "SECONDS_A_UNIT", 1)
+    monkeypatch.setattr(pool, "SECONDS", 1)
     monkeypatch.setattr(files, "scan", lambda *of: time.sleep(60))
     result = grade(make_class(tmp_path / "class", 1), "--jobs", 1)
     assert [line[3] for line in result.table] == ["grader error"]
@@ -117,14 +117,14 @@ def test_a_submission_without_end_is_stopped_wherever_it_is(tmp_path, grade, mon
 
 def test_a_worker_that_dies_takes_nobody_with_it(tmp_path, grade, monkeypatch):
     handed_in = make_class(tmp_path / "class", 12)
-    really = one_submission.mark_files
+    really = grading.grade_files
 
     def dies(files, settings, students, owner):
         if owner == "s05":
             os.kill(os.getpid(), signal.SIGKILL)
         return really(files, settings, students, owner)
 
-    monkeypatch.setattr(one_submission, "mark_files", dies)
+    monkeypatch.setattr(grading, "grade_files", dies)
     result = grade(handed_in, "--jobs", 2)
     assert result.exit_code == 3
     states = [line[3] for line in result.table]

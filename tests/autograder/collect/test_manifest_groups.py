@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from autograder.classroom import one_submission
+from autograder.classroom import grading
 from tests.autograder.submissions.downloads import (
     below,
     canvas,
@@ -23,9 +23,9 @@ GROUPS = "group,student\nteam 1,ada\nteam 1,ben\n"
 def marked(monkeypatch):
     """Collect the folders that are actually graded."""
     folders = []
-    really = one_submission.mark
+    really = grading.grade
     monkeypatch.setattr(
-        one_submission, "mark", lambda s, settings: folders.append(s.folder) or really(s, settings)
+        grading, "grade", lambda s, settings: folders.append(s.folder) or really(s, settings)
     )
     return folders
 

@@ -10,18 +10,19 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from click import ClickException
 
-from autograder.classroom import one_unit
+from autograder.classroom import grading
+from autograder.classroom.adjust import with_policy
 from autograder.classroom.alike import alike, prints_of
 from autograder.classroom.class_settings import ClassSettings
 from autograder.collect.collect import Wanted, collect
 from autograder.evidence import accounting_dump
+from autograder.grouping import grouped
 from autograder.measuring.interval import exact
 from autograder.report import gradescope
 from autograder.report.class_page.page import About, class_pages
@@ -31,7 +32,7 @@ from autograder.settings import rubric
 from autograder.settings.claims import who_is
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.answers import read_answers  # noqa: F401 - instrumented with the rest
-from autograder.submissions.class_folder import Unit, read_class, units_of
+from autograder.submissions.class_folder import Submission, read_class
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
 from tests.autograder.make_record import make_record, sealed_again
 
@@ -288,19 +289,18 @@ def grade_and_check(data: bytes) -> list[Grade]:
             logins={"ada": "ada"},
         )
         outside = sorted(p.name for p in place.iterdir())
-        everything = []
-        for unit in units_in(place):
-            for grades in one_unit.mark_unit(unit, settings).values():
-                check(grades, profile)
-                everything += grades
+        submissions = collected(place)
+        graded = [grading.grade(submission, settings) for submission in submissions]
+        rows = with_policy(submissions, graded, (), settings)
+        for grades in grouped((row.student, row) for row in rows).values():
+            check(grades, profile)
         assert {p.name for p in place.iterdir()} == {*outside, "collected"}, "something got out"
-        rows = [replace(grade, page="page.html") for grade in everything]
         alike([(row.key, prints_of(row.student, row.runs)) for row in rows])
         for page in class_pages(rows, About()).values():
             harmless(page)
         for text in (EXPORTS[name](rows, {}, settings) for name in ("grades.csv", "checks.csv")):
             assert not any(cell.startswith(("=", "@")) for cell in text.split(","))
-        return everything
+        return rows
     finally:
         shutil.rmtree(place)
 
@@ -308,12 +308,12 @@ def grade_and_check(data: bytes) -> list[Grade]:
 SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
-def units_in(place: Path) -> list[Unit]:
+def collected(place: Path) -> list[Submission]:
     """Collect the class, then return the submissions read from it."""
     known, _ = loaded()
     ids = {lesson: one.answers.keys() for lesson, one in known.items()}
     collect([place / "class"], place / "collected", Wanted("folders", ids, who_is({}, {})))
-    return units_of(read_class(place / "collected", known))
+    return read_class(place / "collected", known)
 
 
 def check(grades: list[Grade], profile: str) -> None:

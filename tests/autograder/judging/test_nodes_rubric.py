@@ -56,7 +56,6 @@ def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
             start_hash="b0",
             param_hash="p",
             steps=steps,
-            ended=True,
         )
         for rank in range(size)
     )

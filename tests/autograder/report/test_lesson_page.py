@@ -6,7 +6,6 @@ from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatu
 from autograder.notes import make_note
 from autograder.report.class_page.lesson import summary
 from autograder.report.class_page.page import About, class_pages
-from autograder.settings.roster import Person
 from autograder.verdict import Check, Grade
 
 CONTRADICTED = (make_note(FindingCode.CHAIN_BROKEN),)
@@ -16,9 +15,8 @@ def row(student, score, states="", look=()):
     status = GradeStatus.MISSING if score is None else GradeStatus.GRADED
     named = zip("ab", states.split(","), strict=True) if states else ()
     checks = tuple(Check(id_, "", 5.0, 0.0, CheckStatus(state), "", "") for id_, state in named)
-    page, tier = f"{student}.html" if states else "", EvidenceLevel.SELF_CONSISTENT
-    return Grade(student, "02", "Title", "full", status, score, 10.0, tier=tier, findings=look,
-                 checks=checks, page=page)  # fmt: skip
+    return Grade(student, "02", "Title", "full", status, score, 10.0, findings=look,
+                 tier=EvidenceLevel.SELF_CONSISTENT, checks=checks)  # fmt: skip
 
 
 ROWS = [
@@ -53,14 +51,8 @@ def test_each_check_has_a_sign_that_sorts_by_severity():
     assert [line.count('class="sign"') for line in lines()] == [2, 2, 2, 0, 2]
 
 
-def test_a_student_with_a_name_but_without_a_page_is_listed_with_both():
-    people = {"eva": Person("eva", "Eva L.")}
-    text = class_pages(ROWS, About(people=people))["lessons/02.html"]
-    assert 'Eva L. <span class="dim">eva</span>' in text
-
-
 def test_pages_are_linked():
-    assert page().count('href="../students/') == 4
+    assert page().count('href="../students/') == 5
     assert 'href="lessons/02.html"' in class_pages(ROWS, About())["index.html"]
 
 

@@ -23,7 +23,7 @@ FORGED = make_note(FindingCode.CHAIN_BROKEN)
 def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
     checks = (Check("a", "A", 2.0, 1.0, CheckStatus.PARTIAL, "", ""),)
     return Grade(student, "02", "Title", "full", GradeStatus.GRADED, 1.0, 2.0, tier=tier,
-                 findings=look, checks=checks, raw_score=1.0, page="x.html")  # fmt: skip
+                 findings=look, checks=checks, raw_score=1.0)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from autograder.classroom.late_days import apply
+from autograder.classroom.adjust import apply
 from autograder.codes import FindingCode
 from autograder.notes import make_note
 from autograder.report import gradescope

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import one_unit
+from autograder.classroom import pool
 from autograder.codes import FindingCode
 from autograder.reading.files import read_files
 from autograder.submissions.answers import read_answers
@@ -108,7 +108,7 @@ def test_a_disk_that_fails_while_reading_is_said(tmp_path, grade, monkeypatch):
     "place", ["eve.zip", "eve.tar.gz", "eve/02/x_1.out", "eve/02/answers.txt", "eve/work.tgz"]
 )
 def test_a_pipe_is_never_waited_for(tmp_path, collect_and_grade, monkeypatch, place):
-    monkeypatch.setattr(one_unit, "SECONDS_A_UNIT", 10)
+    monkeypatch.setattr(pool, "SECONDS", 10)
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     pipe = tmp_path / "class" / place
     pipe.parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP)  # of some mounts of NFS and Lustre
 
 
 @contextmanager
-def whole_class(out: Path) -> Iterator[None]:
+def locked(out: Path) -> Iterator[None]:
     """Lock the folder, so that no other grader writes into it."""
     lock = FileLock(out / LOCK)
     try:

@@ -18,7 +18,7 @@ from autograder.notes import Note, make_note
 from autograder.reading.files import read_files
 from autograder.reading.lesson_runs import badly_submitted, cut_off, not_read, recorded_lesson
 from autograder.records import Run, Where
-from autograder.safe_text import printable, printable_record, shortened
+from autograder.safe_text import printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.class_folder import Submission
@@ -30,27 +30,19 @@ from autograder.submissions.report import report_of
 from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Grade
 
 
-def mark(submission: Submission, settings: ClassSettings) -> Grade:
+def grade(submission: Submission, settings: ClassSettings) -> Grade:
     """Grade a submission, and return the grade for its first student."""
-    students = submission.students
-    try:
-        files = read_places(submission.lesson, submission.places, settings.ids)
-        for doubt in submission.doubts:
-            files.doubt(doubt)
-        if submission.late and not submission.submitted:
-            files.doubt(note_of(FindingCode.MARKED_LATE, "", "late"))
-        grade = mark_files(files, settings, students, submission.owner)
-        return to_show(replace(grade, handed_in=submission.submitted))
-    except Exception as error:  # the grader's fault: report it, and grade the others
-        return grader_error(students[0], submission.lesson or "?", settings, error)
+    files = read_places(submission.lesson, submission.places, settings.ids)
+    for doubt in submission.doubts:
+        files.doubt(doubt)
+    if submission.late and not submission.submitted:
+        files.doubt(note_of(FindingCode.MARKED_LATE, "", "late"))
+    grade = grade_files(files, settings, submission.students, submission.owner)
+    return printable_record(replace(grade, handed_in=submission.submitted))
 
 
-def to_show(grade: Grade) -> Grade:
-    """Return the grade for all reports, with harmful characters in the students' texts removed."""
-    return replace(printable_record(grade), student=printable(grade.student))
-
-
-def grader_error(student: str, lesson: str, settings: ClassSettings, error: BaseException) -> Grade:
+def grader_error(submission: Submission, settings: ClassSettings, error: BaseException) -> Grade:
+    """Return the grade of a submission on which the grader failed, with the place in its code."""
     place = ""
     for frame, line in walk_tb(error.__traceback__):
         place = f" in {Path(frame.f_code.co_filename).name}:{line}"
@@ -61,11 +53,12 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
         (),
         "report it with the submission, and grade by hand with an override",
     )
+    student, lesson = submission.students[0], submission.lesson or "?"
     grade = settings.without_points(student, lesson, GRADER_ERROR)
-    return to_show(replace(grade, findings=(finding,)))
+    return printable_record(replace(grade, findings=(finding,), handed_in=submission.submitted))
 
 
-def mark_files(
+def grade_files(
     files: LessonFiles, settings: ClassSettings, students: Sequence[str], owner: str = ""
 ) -> Grade:
     """Grade a lesson's files.

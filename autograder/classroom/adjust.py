@@ -1,23 +1,87 @@
-"""Adjust points after measuring: overrides, late days, extensions and excuses.
+"""Give each student their grades, adjusted by the class's policy.
 
-All adjustments come from small files (settings/policy.py), so every grade can be reproduced.
+A submission counts for each of its students. Then come changed checks, late days, and changed
+totals and excuses, all from small files (settings/policy.py), so every grade can be reproduced.
 """
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.codes import GradeStatus
-from autograder.safe_text import printable
+from autograder.codes import FindingCode, GradeStatus
+from autograder.grouping import grouped
+from autograder.notes import make_note
+from autograder.safe_text import shortened
 from autograder.settings.policy import Override, Policy
-from autograder.submissions.moments import moment_of
-from autograder.verdict import FAILED, PARTIAL, PASSED, TIME_UNREADABLE, WAITS, Grade
+from autograder.submissions.class_folder import Submission
+from autograder.submissions.moments import moment_of, seconds_of
+from autograder.verdict import FAILED, NO_LESSON, PARTIAL, PASSED, TIME_UNREADABLE, WAITS, Grade
 from autograder.wording import counted
 
 WITH_LESSON = "decided with the points of the whole lesson"
+
+
+def with_policy(
+    submissions: Sequence[Submission],
+    graded: Sequence[Grade],
+    people: Collection[str],
+    settings: ClassSettings,
+) -> list[Grade]:
+    """Return the grades of each student, in order of the lessons, with all adjustments.
+
+    `graded` has the grade of each submission, `people` the students on the roster.
+    """
+    by_student = grouped(
+        (student, of_student(grade, submission, student))
+        for submission, grade in zip(submissions, graded, strict=True)
+        for student in submission.students
+    )
+    found: list[Grade] = []
+    for student in sorted(by_student.keys() | {*people}):
+        mine = each_lesson_once(by_student.get(student, []))
+        found += apply(mine, settings.policy, student)
+        found += by_hand_alone(student, {grade.lesson for grade in mine}, settings)
+    return found
+
+
+def of_student(grade: Grade, submission: Submission, student: str) -> Grade:
+    """Return the grade, recorded under this student's name."""
+    partners = {*submission.students, *submission.partners} - {student}
+    grade = replace(grade, student=student, partners=tuple(sorted(partners)))
+    if submission.owner == student or submission.owner not in submission.students:
+        return grade
+    name, expected = shortened(submission.owner, 60), "one submission for a group"
+    code, counts = FindingCode.BY_PARTNER, "it counts for every member"
+    by_partner = make_note(code, expected, counts, name=name)
+    return replace(grade, findings=(by_partner, *grade.findings))
+
+
+def each_lesson_once(grades: Iterable[Grade]) -> list[Grade]:
+    """Return one grade per lesson.
+
+    If there are several submissions, prefer one that contains work, then the latest one. Its grade
+    also gets findings about unreadable files in the other submissions.
+    """
+    by_lesson = grouped((grade.lesson, grade) for grade in grades)
+    loose = by_lesson.pop(NO_LESSON, []) if len(by_lesson) > 1 else []
+    merged = [with_findings(*by_lesson[lesson]) for lesson in sorted(by_lesson)]
+    said = [one for one in loose if [f.code for f in one.findings] != [FindingCode.NOTHING_FOUND]]
+    return [with_findings(*merged[:1], *said), *merged[1:]] if said else merged
+
+
+def with_findings(*same: Grade) -> Grade:
+    first, *others = sorted(same, key=counts_less)
+    unread = [one for one in others if one.status == GradeStatus.MISSING]
+    findings = dict.fromkeys([*first.findings, *(f for one in unread for f in one.findings)])
+    partners = {partner for one in same for partner in one.partners}
+    return replace(first, findings=tuple(findings), partners=tuple(sorted(partners)))
+
+
+def counts_less(grade: Grade) -> tuple[bool, float]:
+    return grade.status == GradeStatus.MISSING, -(seconds_of(grade.handed_in) or 0.0)
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
@@ -38,7 +102,7 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     return changed
 
 
-def only_by_hand(student: str, submitted: Container[str], settings: ClassSettings) -> list[Grade]:
+def by_hand_alone(student: str, submitted: Collection[str], settings: ClassSettings) -> list[Grade]:
     """Return a grade for each unsubmitted lesson whose total is set by an override."""
     return [
         missing(student, lesson, settings)
@@ -49,7 +113,7 @@ def only_by_hand(student: str, submitted: Container[str], settings: ClassSetting
 
 def missing(student: str, lesson: str, settings: ClassSettings) -> Grade:
     """Return the grade of an unsubmitted lesson. Only an override turns it into a zero."""
-    grade = settings.without_points(printable(student), lesson, GradeStatus.MISSING)
+    grade = settings.without_points(student, lesson, GradeStatus.MISSING)
     return apply([grade], settings.policy, student)[0]
 
 
