@@ -7,7 +7,7 @@ import pytest
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import make_note
 from autograder.report.class_page.page import About, class_pages
-from autograder.report.student.not_handed_in import Absent
+from autograder.report.student.missing import Absent
 from autograder.report.student.page import student_page
 from autograder.settings.class_file import LatePolicy
 from autograder.settings.policy import Policy
