@@ -25,6 +25,7 @@ def started(*words, **more):
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=480)
 
 
+@pytest.mark.nightly  # what the script adds to its programs; tests of lessons run these
 @pytest.mark.slow
 @pytest.mark.ranks
 def test_programs_run_and_the_report_has_them(tmp_path):

@@ -86,12 +86,3 @@ def test_other_steps_do_not_stop_it(tmp_path):
     codes = dict(line.split()[:2] for line in lines[:-1])
     assert codes == dict.fromkeys(asked, "rc=0") | {"00_gpt": "rc=on-the-CPU"}
     assert lines[-1].startswith("1 steps failed")
-
-
-def test_a_step_ends_with_its_time_and_then_no_time_is_left(tmp_path):
-    _, lines = outcomes(tmp_path, "ranks", "13_train", "precisions", found=OWN_GPUS, budget="14")
-    assert [line.split()[:2] for line in lines[1:3]] == [
-        ["13_train", "rc=124"],
-        ["precisions", "left"],
-    ]
-    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()

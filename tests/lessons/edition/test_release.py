@@ -209,21 +209,6 @@ def unpacked(released, tmp_path):
     return tmp_path
 
 
-def test_help_and_the_page_on_installing_name_what_students_have(unpacked):
-    help_ = subprocess.run(["make", "help"], cwd=unpacked, capture_output=True, text=True).stdout
-    offered = set(re.findall(r"^make (\S+)", help_, re.MULTILINE))
-    assert {"lab", "clean"} <= offered
-    assert not offered & {"demo", "test", "test-all", "lint", "planted", "lessons", "bench"}
-    page = (unpacked / "docs/install.md").read_text()
-    typed = re.findall(r"(?:^ +|`|; )make ([a-z-]+)", page, re.MULTILINE)
-    assert "lab" in typed
-    assert set(typed) <= offered
-    assert not re.search(r"\b(solutions|tests|benchmarks)/", page)
-    whole = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True).stdout
-    assert "make demo" in whole
-    assert "make lint" in whole
-
-
 @pytest.mark.parametrize("number", [0, 1000])
 def test_make_lab_starts_as_root_too_and_its_terminals_have_the_commands(unpacked, number):
     (unpacked / "bin").mkdir()

@@ -44,39 +44,12 @@ for n in (1, several):
 """
 
 
-# The numbers of the page: what layers keep and make for an image, in millions and MB.
-COUNTED = """
-import math
-layers = tf.keras.layers
-shape = (128, 128, 3)
-network = tf.keras.applications.ResNet50V2(weights=None, input_shape=shape, classes=10)
-kept = [math.prod(layer.input_shape[1:]) for layer in network.layers
-        if isinstance(layer, (layers.Conv2D, layers.BatchNormalization))]
-made = [math.prod(layer.output.shape[1:]) for layer in network.layers]
-print(f"{sum(kept) / 1e6:.1f} {4 * sum(kept) / 1e6:.0f} {4 * sum(made) / 1e6:.0f}",
-      f"{2 * (sum(kept) + sum(made)) / 1e6:.0f}")
-"""
-
-
-def printed(program, *words):
-    done = subprocess.run(
-        [sys.executable, "-c", program, *words],
-        cwd=ROOT, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
-    return done.stdout.splitlines()
-
-
 @pytest.mark.slow
-def test_three_replicas_equal_one_and_the_memory_of_an_image_is_what_its_shapes_add_up_to():
-    """Both in one process, because TensorFlow takes long to load."""
-    *_, counted = printed(EQUAL + COUNTED, "3")
-    millions, kept, made, middle = counted.split()
-    page = (LESSON / "lesson.py").read_text(encoding="utf-8").replace("\n# ", " ")
-    assert f"{millions} million such numbers per image, which is {kept} MB" in page
-    assert f"outputs of all layers would be {made} MB" in page
-    assert f"(memory − 2 GB) / {middle} MB" in page
-    assert f"* 1e9 / {middle}e6" in page
+def test_three_replicas_equal_one():
+    done = subprocess.run(
+        [sys.executable, "-c", EQUAL, "3"], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Tests of lesson 06 on real ranks: its collectives, and its training against one rank."""
 
-import importlib
 import math
 import os
 import shutil
@@ -9,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 from real_runs import ROOT
 
 from autograder.reading.files import read_files
@@ -123,29 +121,6 @@ def test_back_ends_are_timed_and_the_halves_make_the_whole(tmp_path):
     assert {m["what"] for m in by_name["half_s"]} == {"allreduce", "reduce-scatter", "allgather"}
     assert {m["what"] for m in by_name["fusion_s"]} == {"one by one", "fused"}
     assert all(m["value"] > 0 for m in (*by_name["half_s"], *by_name["fusion_s"]))
-
-
-@pytest.mark.parametrize(
-    ("reduce", "asked"),
-    [("reduce_all", [("sum", 4)] * 3 + ["wait"]), ("reduce_fused", [("sum", 12), "wait", "wait"])],
-)
-def test_nccl_is_waited_for_once_and_fuses_on_its_device(reduce, asked, monkeypatch):
-    """Use a process group whose calls return at once, as NCCL's do."""
-    monkeypatch.syspath_prepend(str(LESSON))
-    backends = importlib.import_module("backends")
-    done = []
-
-    def queued(tensor):
-        assert isinstance(tensor, torch.Tensor)
-        done.append(("sum", len(tensor)))
-        tensor.mul_(2)
-
-    monkeypatch.setattr(backends.dist, "all_reduce", queued)
-    monkeypatch.setattr(backends.torch.cuda, "synchronize", lambda: done.append("wait"))
-    arrays = [torch.ones(4) for _ in range(3)]
-    getattr(backends, reduce)("nccl", arrays)
-    assert done == asked
-    assert all((array == 2).all() for array in arrays)
 
 
 @pytest.mark.slow

@@ -171,17 +171,6 @@ def test_usage(folder, lessons_command, arguments, words):
     assert (words or "02_serial.zip") in done.output
 
 
-def test_the_package_is_never_written_into_another_lesson(folder, lessons_command, monkeypatch):
-    (other := folder.parent / "00_cluster" / "logs").mkdir(parents=True)
-    monkeypatch.chdir(other)
-    assert lessons_command("submit", "02").exit_code == 0
-    assert packed(folder.parent / "02_serial.zip")
-    assert not list(folder.parent.glob("00_cluster/**/*.zip"))
-    monkeypatch.chdir(folder)
-    assert lessons_command("submit", "02").exit_code == 0
-    assert packed(folder / "02_serial.zip")
-
-
 def test_answers_are_checked_as_in_the_notebook(folder, lessons_command, run_output):
     (folder / "02_keras_7.out").write_text(run_output)
     (folder / "answers.txt").write_text("cpu_gpu_is_speedup = yes\ns4_epoch_s = 7.2\n")

@@ -15,7 +15,6 @@ from autograder.settings import rubric
 from lessons.student.check_command import noisy_runs
 from lessons.student.grader_misses import to_run_again
 from tests.autograder.make_record import make_record, some_rounds, write_lines
-from tests.breadth import breadth
 from tests.lessons.recorded_program import PROGRAM
 
 ROOT = Path(__file__).parents[3]
@@ -29,11 +28,6 @@ while not pathlib.Path("go").exists() and time.monotonic() < end:
     time.sleep(0.1)
 os._exit(0)
 """
-
-
-def packing(output: str) -> str:
-    """Return the text about the package, without the grade that follows."""
-    return output.partition("\n\n")[0]
 
 
 def packed(path="02_serial.zip"):
@@ -144,48 +138,6 @@ def test_gaps_of_job_files_predictions_and_answers(tmp_path, monkeypatch, lesson
     job.write_text(job.read_text().replace("=\n", "=2\n"))
     done = lessons_command("submit", "00", "--in", "00_cluster")
     assert "job.sbatch still" not in done.output
-
-
-BY_HAND = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
-# Of a job under PBS nobody can tell whether the process belongs to it.
-IN_JOB = BY_HAND | {"PBS_JOBID": "7", "COURSE_SCHEDULER": "pbs"}
-# the environment, whether the errors have a file, what is said of the run
-STARTED = [
-    (BY_HAND, True, ["The record names its job", "the run names its job: no"]),
-    (IN_JOB, False, ["Results and errors are in two files"]),
-    (IN_JOB, True, []),
-]
-
-
-@pytest.mark.parametrize(("environ", "errors", "said"), breadth(STARTED))
-def test_without_a_job_lesson_00_is_not_all_there(
-    tmp_path, monkeypatch, lessons_command, environ, errors, said
-):
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(ROOT / "lessons" / "00_cluster", tmp_path / "00_cluster")
-    shutil.copy(ROOT / "solutions" / "00_cluster" / "train.py", tmp_path / "00_cluster")
-    program = [sys.executable, "train.py", "--seconds", "0.01"]
-    for rank in range(2):
-        me = {f"OMPI_COMM_WORLD_{name}": str(rank) for name in ("RANK", "LOCAL_RANK")}
-        done = subprocess.run(
-            program,
-            cwd="00_cluster",
-            env=os.environ | {"PYTHONPATH": str(ROOT)} | environ | me,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        for ending, text in (("out", done.stdout), ("err", done.stderr)):
-            if ending == "out" or errors:
-                with (tmp_path / "00_cluster" / f"00_facts_7.{ending}").open("a") as file:
-                    file.write(text)
-    done = lessons_command("submit", "00", "--in", "00_cluster")
-    titles = ["The record names its job", "Results and errors are"]
-    assert [title for title in titles if title in packing(done.output)] == [
-        title for title in titles if any(title in words for words in said)
-    ]
-    assert all(words in done.output for words in said)
-    assert "no completed run" not in done.output
 
 
 @pytest.mark.parametrize("cut", [0, 300, -2])

@@ -52,14 +52,6 @@ def test_a_notebook_takes_no_memory_of_a_gpu(pretended):
     )
 
 
-def test_an_import_that_fails_is_as_loud_as_ever(pretended):
-    (pretended / "tensorflow" / "__init__.py").write_text(SAYS + "\nimport not_there_at_all\n")
-    done = run(ASK + "import tensorflow", pretended)
-    assert done.returncode == 1
-    assert "No module named 'not_there_at_all'" in done.stderr
-    assert "something is wrong with your GPU" in done.stderr
-
-
 @pytest.mark.slow
 def test_the_real_one_is_quiet(tmp_path):
     """The startup messages change with TensorFlow's version."""

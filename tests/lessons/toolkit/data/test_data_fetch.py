@@ -7,7 +7,7 @@ import time
 
 import pytest
 from click.testing import CliRunner
-from local_mirror import Mirror, changed, cut_first, forbidden, good
+from local_mirror import Mirror, changed, forbidden, good
 
 from lessons.toolkit import data
 from lessons.toolkit.data import catalogue, fetch, files
@@ -41,13 +41,6 @@ def test_only_missing_files_are_fetched(mirror, world, tmp_path, monkeypatch):
     data.load("mnist")
     assert len(mirror.requests) == 3
     assert IMAGES not in mirror.requests
-
-
-def test_a_cut_download_begins_again(mirror, world):
-    mirror.manner = cut_first
-    get()
-    data.load("mnist")
-    assert len(mirror.requests) == 8
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,10 @@
 """Tests of the bytes on this process's connections, as the kernel counts them."""
 
-import os
 import socket
 
 import pytest
 
-from lessons.toolkit.ranks.wire import bytes_received, of_connection
+from lessons.toolkit.ranks.wire import bytes_received
 
 
 @pytest.fixture
@@ -38,13 +37,3 @@ def test_what_comes_in_is_counted_to_the_byte(pair):
             take(other, piece)
             sent += piece
     assert bytes_received() - before == 30 + 1 + 1000 + 300_000
-
-
-def test_other_files_are_no_connections_and_nothing_stays_open(tmp_path):
-    with (tmp_path / "file").open("w") as file:
-        assert of_connection(file.fileno()) is None
-    before = len(os.listdir("/proc/self/fd"))
-    for _ in range(20):
-        bytes_received()
-    assert len(os.listdir("/proc/self/fd")) == before
-    assert of_connection(10_000) is None

@@ -188,23 +188,6 @@ def test_any_value_makes_one_short_ascii_line(value, text):
         assert said == json.loads(run_record.encode(run_record.plain(event)))
 
 
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
-        (float("nan"), '"nan"'),
-        (float("-inf"), '"-inf"'),
-        (np.float32(0.1), "0.10000000149011612"),
-        (np.int64(3), "3"),
-        (np.bool_(True), "true"),
-        (np.array([[1, 2]]), "[[1,2]]"),
-        ({1: (2, None)}, '{"1":[2,null]}'),
-        (10**30, '"1000000000000000000000000000000"'),
-    ],
-)
-def test_values_in_jsons_types(value, written):
-    assert run_record.encode(run_record.plain(value)) == written
-
-
 def test_a_share_of_the_samples():
     assert share(None, 10) == {"samples": 10, "shard_ids_hash": "all"}
     assert share((0, None, 1), 10)["shard_ids_hash"] == "all"
@@ -258,23 +241,6 @@ def test_the_run_id_is_common_to_a_launch_and_to_nothing_else():
     assert len({run_record.launch_id(environ, 4) for environ in [*ranks, *others]}) == 6
     alone = {run_record.launch_id(STEP, 1) for _ in range(3)}
     assert len(alone) == 3, "a program that believes to be alone is a run of its own"
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    breadth(
-        [
-            (["--epochs", "2", "--note", 'a "b" ü'], ["--epochs", "2", "--note", 'a "b" ü']),
-            (["x" * 400], None),
-            (["1"] * 40, None),
-            ([], []),
-        ]
-    ),
-)
-def test_the_arguments_as_they_were_given_or_not_at_all(words, told, tmp_path):
-    text = f"import sys; sys.argv[1:] = {words!r}\n" + SERIAL
-    nodes = {"SLURM_JOB_NODELIST": "jwb[0001-0936]", "SLURM_JOB_ID": "5"}
-    assert facts(events(run_program(text, folder=tmp_path, **nodes)))["arguments"] == told
 
 
 def test_nothing_heavy_is_imported(tmp_path):
