@@ -60,8 +60,8 @@ os.environ["COURSE_SITE"] = str(Path(__file__).parents[1] / "cluster/sites/lapto
 for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKE_TERMOUT", "MAKE_TERMERR"):
     os.environ.pop(name, None)
 
-# Tests are not timed: a busy machine is not a failure.
-hypothesis.settings.register_profile("course", deadline=None)
+# Tests are not timed: a busy machine is not a failure. Every run tries other examples.
+hypothesis.settings.register_profile("course", deadline=None, max_examples=50)
 hypothesis.settings.load_profile("course")
 
 # One worker runs these one after the other, because there is only one box.

@@ -11,7 +11,7 @@ assert told["transport"] == "ipc", told"""
 
 
 @pytest.mark.parametrize(
-    "folder", breadth(["t", "a_place_for_temporary_files/" * 4]), ids=["short", "long"]
+    "folder", breadth(["t", "a_place_for_temporary_files/" * 4], quick=0), ids=["short", "long"]
 )
 def test_a_kernel_is_given_no_port_and_leaves_no_socket(
     course, tmp_path, lessons_process, monkeypatch, folder

@@ -93,7 +93,8 @@ def test_modules_in_the_folder_or_the_path_replace_nothing(tmp_path):
             ("fails", "Rank 1: train.py failed"),
             ("is late", "parameters changed after the end of a phase"),
             ("dies", "Rank 1: the learner process has ended"),
-        ]
+        ],
+        quick=0,
     ),
 )
 def test_all_ranks_end_with_one_sentence(fault, words, tmp_path):

@@ -76,7 +76,9 @@ def test_in_a_job_with_gpus_no_program_trains_on_the_cpu_in_silence(asked, frame
         assert part in said
 
 
-@pytest.mark.parametrize("program", breadth(["02_serial/train_torch.py", "02_serial/train.py"]))
+@pytest.mark.parametrize(
+    "program", breadth(["02_serial/train_torch.py", "02_serial/train.py"], quick=0)
+)
 def test_a_real_program_ends_with_the_sentence(program):
     environ = os.environ | {"PYTHONPATH": str(ROOT), "SLURM_GPUS_ON_NODE": "1"}
     environ.pop("COURSE_DEVICE", None)

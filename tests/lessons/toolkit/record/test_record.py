@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from record_lines import chain_breaks, events, facts, of, run_program, tagged
 
@@ -173,7 +173,6 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(ANYTHING, st.text(max_size=300))
 def test_any_value_makes_one_short_ascii_line(value, text):
     event = {"name": text, "value": value, "unit": ":::MLLOG "}
