@@ -74,8 +74,6 @@ class FindingCode(StrEnum):
     LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
     SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
-    LESSON_OVERRIDDEN = (auto(), LOOK,
-        "The files belong to a lesson other than `--lesson`", INSTRUCTOR)
     # Files and archives.
     LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts", BOTH

@@ -13,7 +13,7 @@ from autograder.collect.attempts import keep_latest, submitted
 from autograder.collect.download import UNPACKED, About, Item, Piece, listed, pieces_of
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import named, remove_scratch, write_folder
-from autograder.collect.lessons import Ids, named_lesson, overridden, sort_out
+from autograder.collect.lessons import Ids, named_lesson, sort_out
 from autograder.collect.platforms import FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
 from autograder.notes import Note
@@ -125,13 +125,14 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
     home = new / stem(archive.name)
     home.mkdir()
     # A class's checkpoints would fill a disk.
-    read = (metadata.EXPORT, metadata.ALONE)
     odd = archives.unpack(
         archive,
         archive.name,
         home,
         LIMITS,
-        named_alone=lambda path: path.name not in read and kind_of(path.name) not in UNPACKED,
+        named_alone=lambda path: (
+            path.name != metadata.EXPORT and kind_of(path.name) not in UNPACKED
+        ),
     )
     done.nobodys += [
         f"{one.where[0].file} ({one.actual.removeprefix(one.where[0].file + ': ')})" for one in odd
@@ -180,11 +181,7 @@ def rows_of(
         mine, odd = pieces_of(item, stack)
         pieces += [one for one in mine if stamped or one.kind != Kind.TIMESTAMP]
         found += odd
-    if wanted.lesson:
-        lessons = {wanted.lesson: pieces}
-        found += overridden(pieces, wanted.lesson, wanted.ids)
-    else:
-        lessons = sort_out(pieces, wanted.ids)
+    lessons = {wanted.lesson: pieces} if wanted.lesson else sort_out(pieces, wanted.ids)
     counting = {*WORK, Kind.REPORT}
     worked_on = {name for name, mine in lessons.items() if any(p.kind in counting for p in mine)}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")

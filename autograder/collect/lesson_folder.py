@@ -2,24 +2,24 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
+from autograder.collect.attempts import with_top
 from autograder.collect.download import Piece
 from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import note_of
-from autograder.submissions.kinds import COPIED, stem
+from autograder.submissions.kinds import COPIED
 from autograder.submissions.lesson_files import (
     LessonFiles,
     count_copies_once,
     digest_of,
     shorten_names,
 )
-from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.regular_files import open_regular, why
 from autograder.submissions.walk import Found
 from autograder.writing import cannot_write
@@ -27,7 +27,7 @@ from autograder.writing import cannot_write
 SCRATCH = ".collecting-"
 
 
-def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Note]]:
+def named(pieces: Collection[Piece]) -> tuple[dict[str, Path], list[Note]]:
     """Return the paths of files by their names in the lesson's folder. Copies count once."""
     files = LessonFiles(None)
     for piece in pieces:
@@ -36,12 +36,8 @@ def named(pieces: Iterable[Piece]) -> tuple[dict[str, Path], list[Note]]:
     read = (files.outputs, files.answers, files.reports)
     for kind in read:
         count_copies_once(kind)
-    work = [PurePath(name) for kind in read[:2] for name in kind.values()]
-    # The outermost folders or packages that are named after a lesson.
-    tops = {
-        next((str(one) for one in reversed(name.parents) if lesson_of(stem(one.name))), "")
-        for name in work
-    } - {""}
+    left = {*files.outputs, *files.answers}
+    tops = {top for piece in pieces if piece.path in left and (top := with_top(piece))}
     shorten_names(files)
     result: dict[str, Path] = {}
     for kind in (*read, files.programs):

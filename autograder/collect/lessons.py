@@ -5,27 +5,18 @@ record belongs to the lesson of the outputs beside it, and answers belong to the
 questions. As a last resort, a number in a folder's name (`hw07`) serves as a hint.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
-from autograder.codes import FindingCode
 from autograder.collect.download import Piece
 from autograder.grouping import grouped
-from autograder.notes import Note
-from autograder.reading import lines
-from autograder.safe_text import shortened
+from autograder.reading.files import read_files
 from autograder.submissions import output_names
 from autograder.submissions.answers import read_answers
-from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import Kind, stem
 from autograder.submissions.lesson_names import folder_lesson, hinted_lesson, lesson_of
-from autograder.submissions.regular_files import open_regular
 
-HEADER = b'"header"'
-# The lesson is at most 300 bytes after the word.
-LESSON = re.compile(rb'"header".{0,300}?"lesson": ?"([\w-]{1,40})"')
 # Each kind needs the lessons of the kinds before it.
 ORDER = (Kind.OUTPUT, Kind.ANSWERS, Kind.REPORT, Kind.PROGRAM, Kind.TIMESTAMP, Kind.OTHER)
 
@@ -74,22 +65,10 @@ def recorded_lessons(pieces: Iterable[Piece], ids: Ids) -> dict[Piece, set[str]]
     )
     found: dict[Piece, set[str]] = {}
     for same_job in jobs.values():
-        named = {lesson for piece in same_job for lesson in lessons_recorded(piece.path)}
-        if named and named <= ids.keys():
-            found |= dict.fromkeys(same_job, named)
-    return found
-
-
-def lessons_recorded(path: Path) -> set[str]:
-    found: set[str] = set()
-    try:
-        with open_regular(path) as file:
-            for block in lines.blocks(file):
-                if HEADER in block.data:
-                    data = block.data.replace(b"\n", b"")  # a terminal may have broken the line
-                    found |= {name.decode() for name in LESSON.findall(data)}
-    except OSError:
-        pass  # the error is reported when the file is read
+        runs = read_files({piece.path: str(piece.name) for piece in same_job})
+        lessons = {run.header.lesson for run in runs if run.header.lesson}
+        if lessons and lessons <= ids.keys():
+            found |= dict.fromkeys(same_job, lessons)
     return found
 
 
@@ -108,15 +87,3 @@ def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
     mine = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}
     # Lessons can share ids. A lesson is left out if another one matches the same ids and more.
     return {one for one, some in mine.items() if some and not any(some < m for m in mine.values())}
-
-
-def overridden(pieces: Sequence[Piece], lesson: str, ids: Ids) -> list[Note]:
-    """Return a doubt if the records and answers name other lessons but not this one."""
-    named = recorded_lessons(pieces, ids)
-    named |= {one: answered_lessons(one, ids) for one in pieces if one.kind == Kind.ANSWERS}
-    lessons = {name for found in named.values() for name in found}
-    if not lessons or lesson in lessons:
-        return []
-    first = next(piece for piece, found in named.items() if found)
-    detail = f"of lesson {', '.join(sorted(lessons))}, counted as lesson {lesson}"
-    return [note_of(FindingCode.LESSON_OVERRIDDEN, shortened(first.name), detail)]

@@ -1,11 +1,9 @@
 """Read who submitted what, and when, from the tables of Moodle and Gradescope.
 
-The grading worksheet, for --worksheet                              Moodle
-assignment_77_export/submission_metadata.yml                        Gradescope's Export Submissions
-/autograder/submission_metadata.json beside /autograder/submission  Gradescope's autograder
+the grading worksheet, for --worksheet                                   Moodle
+submission_metadata.yml in assignment_77_export                          Gradescope
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -82,22 +80,19 @@ def time_of(text: str, zone: tzinfo | None) -> str:
 
 # --- Gradescope -----------------------------------------------------------------------------------
 
-EXPORT, ALONE = "submission_metadata.yml", "submission_metadata.json"
-WHOLE = "."  # the key of a single submission
+EXPORT = "submission_metadata.yml"
 TEXTS = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every value stays a text
 
 
 def gradescope(place: Path) -> dict[str, About]:
     """Return the students and the time of each submission, by its folder."""
-    alone = place.parent / ALONE
     try:
-        if alone.is_file():
-            return {WHOLE: about(json.loads(alone.read_bytes()))}
         submissions = yaml.load((place / EXPORT).read_bytes(), TEXTS)
         return {name: about(without_colons(facts)) for name, facts in submissions.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
-        name = alone if alone.is_file() else place / EXPORT
-        raise SettingsError(f"{name} is not the metadata that Gradescope writes") from None
+        raise SettingsError(
+            f"{place / EXPORT} is not the metadata that Gradescope's export has"
+        ) from None
 
 
 def without_colons(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,9 +100,8 @@ def without_colons(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def about(facts: Mapping[str, Any]) -> About:
-    people = map(without_colons, facts.get("submitters") or facts["users"])
-    time = str(facts.get("created_at") or "").replace(" Z", "+00:00")
-    return About(tuple(map(claim, people)), time)
+    claims = (claim(without_colons(person)) for person in facts["submitters"])
+    return About(tuple(claims), str(facts["created_at"]).replace(" Z", "+00:00"))
 
 
 def claim(person: Mapping[str, Any]) -> Claim:

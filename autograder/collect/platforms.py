@@ -58,9 +58,6 @@ class Platform:
 
     def items(self, place: Path) -> Iterator[Item]:
         about = self.metadata(place)
-        if whole := about.get(metadata.WHOLE):
-            yield Item(place, whole.claims, submitted=whole.time)
-            return
         found = self.matches(place)
         count = Counter(name for name, _ in {(same(one["name"]), one["id"]) for _, one in found})
         for path, facts in found:

@@ -36,10 +36,6 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.SEVERAL_FOLDERS: (
         "one folder per lesson",
         "keep only what should count"),
-    C.LESSON_OVERRIDDEN: (
-        "files of the lesson in `--lesson`",
-        "to count the files for their own lesson, write that lesson into manifest.csv; "
-        "otherwise leave the row, and the student's page says that they belong to another lesson"),
     # Files that were not read.
     C.LEFT_OUT: (
         "outputs and answers.txt", "submit regular files, in the lesson's folder"),

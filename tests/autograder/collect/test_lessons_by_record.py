@@ -1,7 +1,5 @@
 """The record says which lesson an output belongs to, so folder names need not."""
 
-import json
-
 import pytest
 
 from autograder.finding_codes import FindingCode
@@ -112,37 +110,15 @@ def test_students_in_a_list_are_no_lessons(tmp_path, grade, files):
 
 
 @pytest.mark.parametrize("width", [80, 132])
-@pytest.mark.parametrize("place", ["01_learning/", ""])
-def test_a_copy_from_a_terminal_is_named_for_what_it_is(tmp_path, grade, width, place):
+def test_a_copy_from_a_terminal_is_named_for_what_it_is(tmp_path, grade, width):
     lines = OUTPUT["01"].decode().splitlines()
     broken = [line[at : at + width] for line in lines for at in range(0, len(line) or 1, width)]
-    write(tmp_path / "class", "ada", {f"{place}terminal.txt": "\n".join(broken).encode()})
+    write(tmp_path / "class", "ada", {"01_learning/terminal.txt": "\n".join(broken).encode()})
     result = grade(tmp_path / "class", "--profile", "smoke")
     assert rows(result)["01"][-1].startswith(FindingCode.TERMINAL_COPY.heading)
     page = (result.folder / "students" / "ada.html").read_text()
     assert f"its long lines were broken after {width} characters" in page
     assert "the record line is damaged" not in page
-
-
-# The files of a submission, and whether `--lesson 02` contradicts them.
-NAMED = {
-    "outputs of another lesson": ({"a_1.out": OUTPUT["01"]}, True),
-    "answers to another lesson": ({"answers.txt": MINE["01"]}, True),
-    "an output of each": (MANY, False),
-    "outputs of this lesson": ({"a_1.out": OUTPUT["02"], "answers.txt": MINE["02"]}, False),
-    "no record": ({"a_1.out": b"hello\n"}, False),
-}
-
-
-@pytest.mark.parametrize(("files", "is_doubt"), NAMED.values(), ids=list(NAMED))
-def test_files_of_another_lesson_than_the_option_are_a_doubt(tmp_path, grade, files, is_doubt):
-    place = write(tmp_path, "class", {f"ada/{name}": data for name, data in files.items()})
-    done = grade(place, "--lesson", "02", "--profile", "smoke")
-    [row] = done.collected.rows.values()
-    assert (row.lesson, row.doubts.startswith("lesson overridden")) == ("02", is_doubt)
-    record = json.loads((done.folder / "records/ada.json").read_text())["grades"][0]
-    found = [one for one in record["findings"] if one["code"] == FindingCode.LESSON_OVERRIDDEN]
-    assert [one["audience"] for one in found] == ["instructor"] * is_doubt
 
 
 @pytest.mark.parametrize("lesson", ["", "77"])

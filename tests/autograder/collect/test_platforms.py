@@ -213,16 +213,6 @@ def test_metadata_as_ruby_writes_it(tmp_path):
     assert item.submitted == "2026-03-01 20:00:00.123456789+00:00"
 
 
-def test_what_gradescopes_autograder_gets_is_one_submission(tmp_path):
-    place = write(tmp_path, "submission", work("ada"))
-    (tmp_path / "submission_metadata.json").write_text(
-        '{"created_at": "2026-03-01T20:00:00.1-08:00", "users": [{"email": "a@x.org", "id": 1}]}'
-    )
-    [item] = PLATFORMS["gradescope"].items(place)
-    assert (item.path, item.claims[0].name) == (place, "a@x.org")
-    assert item.submitted == "2026-03-01T20:00:00.1-08:00"
-
-
 @pytest.mark.parametrize("text", ["", "submission_1: [", "submission_1: x\n"])
 def test_a_damaged_export_collects_nothing(tmp_path, collect, text):
     files = below("submission_1", work("ada")) | {"submission_metadata.yml": text.encode()}

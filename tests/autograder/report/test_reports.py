@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -14,6 +17,7 @@ from autograder.codes import FindingCode, ReasonCode
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 
+ROOT = Path(__file__).parents[3]
 FULL = ("--profile", "full")
 ROSTER = (
     "student,name,email,canvas_id,sis_login,moodle_id,section\n"
@@ -149,18 +153,25 @@ def test_files_of_another_kind_are_refused(handed_in, grade, option, text, words
     assert words in result.output
 
 
-def test_gradescope_results(handed_in, collect_and_grade, tmp_path):
-    folder = handed_in / "autograder" / "submission"
-    hand_in(folder)
-    metadata = {"users": [{"email": "a@b.c"}], "created_at": "2026-03-02T10:00:00-08:00"}
-    (folder.parent / "submission_metadata.json").write_text(json.dumps(metadata))
-    results = tmp_path / "results.json"
-    words = (folder, "--gradescope", results, "--lesson", "02")
-    result = collect_and_grade(*words, platform="gradescope")
-    data = json.loads(results.read_text())
-    assert result.table[0][:3] == ["a@b.c", "02", "10/10"]
-    assert data["score"] == 10
+def test_gradescope_results(tmp_path):
+    """The script on the page grades a submission in the layout that Gradescope has."""
+    page = (ROOT / "docs/grading.md").read_text("utf-8")
+    lines = page[page.index("    #!/usr/bin/env bash") :].split("\n\n")[0].splitlines()
+    assert len(lines) <= 10
+    home = tmp_path / "autograder"
+    hand_in(home / "submission")
+    command = home / "venv/bin/autograder"
+    write_lines(command, [f"#!{sys.executable}", "from autograder.cli import main", "main()"])
+    command.chmod(0o755)
+    (home / "results").mkdir()
+    script = write_lines(home / "run_autograder", [line[4:] for line in lines])
+    script.write_text(script.read_text().replace("=/autograder", f"={home}"))
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", script], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    data = json.loads((home / "results/results.json").read_text())
     assert sum(test["max_score"] for test in data["tests"]) == 10
+    assert data["score"] == sum(test["score"] for test in data["tests"])
     assert {test["visibility"] for test in data["tests"]} == {"visible"}
 
 
