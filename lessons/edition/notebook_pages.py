@@ -12,7 +12,7 @@ from typing import Any
 from lessons.edition.gaps import Gap, SourceError, find_gaps, is_marker
 
 CELL = re.compile(r"# %%(\s|$)")
-CHECK_CALL = re.compile(r"\bcheck_(\d+)_(\d+[a-z]?)\(")
+CHECK_CALL = re.compile(r"\bcheck\(\s*\"(\d+\.\d+[a-z]?)\"")
 LONGEST_CELL = 15
 MOST_CODE_CELLS = 25
 
@@ -56,7 +56,7 @@ def name_cells(notebook: Any, lesson: str, gaps_of_cell: list[list[Gap]]) -> Non
         if gaps:
             name = gaps[0].name
         elif call:
-            name = f"check-{call[1]}-{call[2]}"
+            name = f"check-{call[1].replace('.', '-')}"
         else:
             said = f"{lesson}\0{cell.cell_type}\0{cell.source}".encode()
             name = hashlib.blake2b(said, digest_size=5).hexdigest()
@@ -129,14 +129,10 @@ def lint_pages(text: str, notebook: Any, file: str, lesson: str) -> Iterator[str
         if bool(gaps) != ("exercise" in tags):
             yield f"{where}: the tag `exercise` and a gap belong together; one of them is missing."
         if ("check" in tags) != bool(CHECK_CALL.search(cell.source)):
-            yield f"{where}: the tag `check` and a call of check_{int(lesson)}_… belong together."
+            yield f"{where}: the tag `check` and a call of `course.check` belong together."
 
 
 def checked_exercises(notebook: Any) -> set[str]:
     """Return the numbers of the exercises that have a check cell: {"2.1", …}."""
-    calls = (
-        CHECK_CALL.findall(cell.source)
-        for cell in notebook.cells
-        if "check" in cell.metadata.get("tags", [])
-    )
-    return {f"{lesson}.{exercise}" for found in calls for lesson, exercise in found}
+    cells = (cell for cell in notebook.cells if "check" in cell.metadata.get("tags", []))
+    return {number for cell in cells for number in CHECK_CALL.findall(cell.source)}

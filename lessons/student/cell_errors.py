@@ -36,7 +36,7 @@ def error_of(cell: Any) -> str:
 
 def name_of(cell: Any) -> str:
     """Return the name by which students know a cell: its exercise, setup, or its first line."""
-    called = sorted({f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)})
+    called = sorted(set(CHECK_CALL.findall(cell.source)))
     number = number_of(cell)
     if called:
         return f"exercise {', '.join(called)}"
@@ -75,7 +75,7 @@ def consequence(cell: Any, error: str, failed: list[tuple[Any, str]]) -> str:
     name = undefined[1]
     defines = re.compile(rf"\b(?:import\b.*|def|class)\s{name}\b|^\s*{name}\b.*=", re.M)
     for earlier, said in reversed(failed):
-        own = number_of(earlier) in {f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)}
+        own = number_of(earlier) in CHECK_CALL.findall(cell.source)
         if own or defines.search(earlier.source):
             return said
     return ""

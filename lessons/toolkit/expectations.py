@@ -14,7 +14,7 @@ from autograder.measuring.interval import Measure
 from autograder.wording import shown
 
 Outcome = Literal["expected", "busy", "below", "above"]
-AGAIN = "Submit the job again when the machine is idle: submit_once(…, again=True)."
+AGAIN = "Submit the job again when the machine is idle: course.submit(…, again=True)."
 
 
 def compare(

@@ -28,17 +28,13 @@
 profile = "smoke"  # "smoke": two tasks on one node. "full": two nodes with four tasks each
 
 # %% tags=["setup"]
-import importlib
 import os
 import socket
 import sys
 import time
 from pathlib import Path
 
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import JobError, show_output, submit_once, typed
-from lessons.toolkit import answers, plots, predictions
-from lessons.toolkit.checks import lesson_00 as check
+from lessons import course
 
 # %% [markdown]
 # ## Your first training on two ranks
@@ -51,9 +47,9 @@ from lessons.toolkit.checks import lesson_00 as check
 # lower is better. The line below the curve shows what it currently writes. The untrained network begins.
 
 # %%
-gpt_files = submit_once("gpt.sbatch")
+[gpt] = course.submit("gpt.sbatch")
 parts = ("rank ", "Before training", "After training", "    ")
-for line in Path(gpt_files[0]).read_text().splitlines():
+for line in Path(gpt.files[0]).read_text().splitlines():
     if line.startswith(parts):
         print(line)
 
@@ -86,7 +82,7 @@ for line in Path(gpt_files[0]).read_text().splitlines():
 # It checks the exercise: it says what it expected, what it found and what to try.
 
 # %% tags=["check"]
-check.check_0_1(Path("job.sbatch"))
+course.check("0.1", Path("job.sbatch"))
 
 # %% [markdown]
 # Your job starts `train.py` twice. How does each copy know which rank it is? The program that starts the
@@ -101,8 +97,7 @@ check.check_0_1(Path("job.sbatch"))
 # %% tags=["check"]
 import train
 
-importlib.reload(train)
-check.check_0_2(train.facts)
+course.check("0.2", train.facts)
 
 # %% [markdown]
 # ## Predict
@@ -122,7 +117,7 @@ predict_host_here = socket.gethostname()
 predict_host_job = "other"
 predict_lines = 2
 ### END SOLUTION
-answers.note(
+course.answers.note(
     predict_host_here=predict_host_here,
     predict_host_job=predict_host_job,
     predict_lines=predict_lines,
@@ -130,17 +125,17 @@ answers.note(
 
 # %%
 options = {"nodes": "2", "ntasks": "8", "ntasks-per-node": "4"} if profile == "full" else {}
-files = submit_once("job.sbatch", options=options)
-show_output(files)
+[run] = course.submit("job.sbatch", options=options)
+course.show_output([run])
 
 # %% [markdown]
 # The first lines are facts about the job, printed by the line `facts` in the job file. Then each task prints
 # one line. The order varies, because the tasks run at the same time.
 #
-# The file also contains lines that `show_output` and `cluster logs JOB` do not show:
+# The file also contains lines that `course.show_output` and `cluster logs JOB` do not show:
 
 # %%
-records = [line for line in Path(files[0]).read_text().splitlines() if ":::MLLOG" in line]
+records = [line for line in Path(run.files[0]).read_text().splitlines() if ":::MLLOG" in line]
 task = next(line for line in records if '"key":"rank"' in line)
 print(f"{len(records)} lines like this one:\n{task}")
 
@@ -150,10 +145,9 @@ print(f"{len(records)} lines like this one:\n{task}")
 # them.
 
 # %%
-[run] = read_files(files)
 same = {rank.host for rank in run.ranks} == {socket.gethostname()}
-predictions.compare("predict_host_job", "same" if same else "other", how="saw")
-plots.node_grid(run)
+course.predictions.compare("predict_host_job", "same" if same else "other", how="saw")
+course.plots.node_grid(run)
 
 # %% [markdown]
 # **What you should see.** The picture has one square per task, in the row of its node. Below them is the job's
@@ -169,16 +163,16 @@ plots.node_grid(run)
 ### BEGIN SOLUTION Predict: set predict_survivor to "goes on", "waits" or "stops"
 predict_survivor = "stops"
 ### END SOLUTION
-answers.note(predict_survivor=predict_survivor)
+course.answers.note(predict_survivor=predict_survivor)
 
 # %%
 survivor = "goes on"
 try:
-    submit_once("gpt.sbatch", "--kill", 1)
-except JobError as error:
+    course.submit("gpt.sbatch", "--kill", 1)
+except course.JobError as error:
     survivor = "waits" if "TIMEOUT" in str(error) else "stops"
     print(error)
-predictions.compare("predict_survivor", survivor, how="saw")
+course.predictions.compare("predict_survivor", survivor, how="saw")
 
 # %% [markdown]
 # **What you should see.** In the error file, the launcher reports that rank 1 was *killed* (`mpirun` adds: by
@@ -240,13 +234,13 @@ predictions.compare("predict_survivor", survivor, how="saw")
 # The cells below run the same commands for you.
 
 # %%
-clock = typed("sbatch clock.sbatch").split()[-1]
+clock = course.typed("sbatch clock.sbatch").split()[-1]
 output = Path(f"clock_{clock}.out")
 while not (output.is_file() and output.read_text().count(" on ") > 2):
     time.sleep(1)  # it waits for a node, then starts
 lines = ("squeue --me", f"tail {output}", "scancel JOB", "squeue --me", "sacct -X --jobs=JOB")
 for line in lines:
-    typed(line.replace("JOB", clock))
+    course.typed(line.replace("JOB", clock))
     time.sleep(2)  # so that you can see it end
 
 # %% [markdown]
@@ -274,11 +268,11 @@ job = Path("job.sbatch").read_text()
 Path("without_launch.sbatch").write_text(job.replace("launch python", "python"))
 words = [f"--{name}={value}" for name, value in options.items()]
 words += ["--output=without_launch_%j.text", "without_launch.sbatch"]
-number = typed(f"sbatch --wait {' '.join(words)}").split()[3]  # Submitted batch job …
+number = course.typed(f"sbatch --wait {' '.join(words)}").split()[3]  # Submitted batch job …
 printed = Path(f"without_launch_{number}.text").read_text().splitlines()
 tasks = [line for line in printed if line.startswith("task ")]
 print(*tasks, sep="\n")
-predictions.compare("predict_lines", len(tasks), how="counted")
+course.predictions.compare("predict_lines", len(tasks), how="counted")
 
 # %% [markdown]
 # `#SBATCH --ntasks=2` reserves room for two tasks, but starts none. The job file itself runs once, and so does every
@@ -311,17 +305,16 @@ def idle_share(jobs):
 
 
 # %% tags=["check"]
-check.check_0_3(core_hours, idle_share)
+course.check("0.3", core_hours, idle_share)
 
 # %% [markdown]
 # In your first job, the network learned to write. How much of that job's time was training? With `-P`,
 # `sacct` prints the chosen columns in a machine-readable form.
 
 # %%
-[gpt] = read_files(gpt_files)
 trained = len(gpt.ranks) * sum(epoch.seconds.value for epoch in gpt.epochs)
 columns = "NCPUS,ElapsedRaw,TimelimitRaw"
-accounting = typed(f"sacct -X -P --jobs={gpt.job_id} --format={columns}").splitlines()
+accounting = course.typed(f"sacct -X -P --jobs={gpt.job_id} --format={columns}").splitlines()
 row = dict(zip(accounting[0].split("|"), accounting[-1].split("|"), strict=True))
 cores, elapsed = int(row["NCPUS"]), int(row["ElapsedRaw"])
 print(f"{cores} cores for {elapsed} s: {core_hours(cores, elapsed):.4f} core hours,")
@@ -357,12 +350,12 @@ command = "python -u train.py --seconds 0.2 > out.txt 2> err.txt"
 ### END SOLUTION
 for old in ("out.txt", "err.txt"):
     Path(old).unlink(missing_ok=True)  # only what this line writes counts
-_ = typed(command)
+_ = course.typed(command)
 
 # %% tags=["check"]
-check.check_0_4(Path("out.txt"), Path("err.txt"))
+course.check("0.4", Path("out.txt"), Path("err.txt"))
 here = Path("out.txt").read_text().split(" on ")[1].split(",")[0]  # task 0 of 1 on HOST, …
-predictions.compare("predict_host_here", here, how="saw")
+course.predictions.compare("predict_host_here", here, how="saw")
 
 # %% [markdown]
 # Why do the job files say `python -u`? A program that writes to a file collects its output in a buffer and
@@ -390,7 +383,7 @@ empty_file = "A"
 all_rank_zero = "E"
 ### END SOLUTION
 gigaflops = run.measures[0]["value"]
-answers.note(
+course.answers.note(
     one_line=one_line,
     empty_file=empty_file,
     all_rank_zero=all_rank_zero,
@@ -410,7 +403,7 @@ answers.note(
 print("host  ", socket.gethostname())
 print("python", sys.executable)
 print("job   ", os.environ.get("SLURM_JOB_ID", "none: no scheduler started this notebook"))
-check.check_0_5()
+course.check("0.5")
 
 # %% [markdown]
 # ## Look up later
@@ -481,7 +474,7 @@ check.check_0_5()
 # **To show a friend**, take what your two ranks learned to write. The picture is saved beside this page.
 
 # %%
-plots.writing(gpt, save="my_first_gpt.png")
+course.plots.writing(gpt, save="my_first_gpt.png")
 
 # %% [markdown]
 # **Submit** your work, in the terminal:

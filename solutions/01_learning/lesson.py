@@ -26,12 +26,10 @@
 profile = "smoke"  # "smoke": 12,800 images, a few seconds. "full": all 60,000
 
 # %% tags=["setup"]
-import importlib
-
 import numpy as np
 
-from lessons.toolkit import answers, data, plots, predictions
-from lessons.toolkit.checks import lesson_01 as check
+from lessons import course
+from lessons.toolkit import data
 
 sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epochs", "5"]}[profile]
 
@@ -51,7 +49,7 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 predict_divergence = 0.5
 predict_shuffled = 0.1
 ### END SOLUTION
-answers.note(predict_divergence=predict_divergence, predict_shuffled=predict_shuffled)
+course.answers.note(predict_divergence=predict_divergence, predict_shuffled=predict_shuffled)
 
 # %% [markdown]
 # ## A function that nobody can write down
@@ -126,7 +124,7 @@ def gradient(w, x, y):
 
 
 # %% tags=["check"]
-check.check_1_1(gradient)
+course.check("1.1", gradient)
 
 # %% [markdown]
 # **Exercise 1.2.** Gradient descent: start somewhere, take `steps` small steps *w ← w − lr · gradient(w)*,
@@ -148,14 +146,14 @@ def descend(gradient, w, lr, steps):
 
 
 # %% tags=["check"]
-check.check_1_2(descend)
+course.check("1.2", descend)
 
 # %% [markdown]
 # Now fit the curve, and look at it after 0, 10, 100 and 1,000 steps.
 
 # %%
 path = descend(lambda w: gradient(w, x, y), np.zeros(4), 0.5, 1000)
-plots.fitted_curves(
+course.plots.fitted_curves(
     x, y, {f"{n} steps": (fine, polynomial(path[n], fine)) for n in (0, 10, 100, 1000)}
 )
 
@@ -168,7 +166,7 @@ plots.fitted_curves(
 # %%
 rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
          for lr in (0.02, 0.5, 0.92)}  # fmt: skip
-plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, highest=10)
+course.plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, highest=10)
 
 # %% [markdown]
 # **What you should see.** At a rate of 0.02, the loss falls and is still falling after 100 steps. At 0.5 it
@@ -209,7 +207,7 @@ def fit_network(units, steps=3000, lr=0.1):
 networks = {units: fit_network(units) for units in (1, 4, 16)}
 for units, network in networks.items():
     print(f"{units:2} hidden units: error {((network(x) - wild) ** 2).mean():.4f}")
-plots.fitted_curves(
+course.plots.fitted_curves(
     x, wild, {f"hidden units: {n}": (fine, network(fine)) for n, network in networks.items()}
 )
 
@@ -231,7 +229,7 @@ print(np.frombuffer(file, np.uint8, offset=12).reshape(rows, columns))
 mnist = data.load("mnist")  # reads the four files so, after verifying their checksums
 assert mnist.x_train.shape == (60000, 28, 28)
 assert mnist.x_test.shape == (10000, 28, 28)
-plots.images(mnist.x_train[:16], mnist.y_train[:16])
+course.plots.images(mnist.x_train[:16], mnist.y_train[:16])
 
 # %% [markdown]
 # ## The program
@@ -263,8 +261,7 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # %% tags=["check"]
 import train
 
-importlib.reload(train)  # so that the cell sees what you just saved
-check.check_1_3(train.forward, train.backward)
+course.check("1.3", train.forward, train.backward)
 
 # %% [markdown]
 # **Exercise 1.4.** The gradient of all 60,000 images is exact, but allows only one step per epoch. The
@@ -273,8 +270,7 @@ check.check_1_3(train.forward, train.backward)
 # list of index arrays that together are a permutation. The last may be shorter.
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_1_4(train.minibatches)
+course.check("1.4", train.minibatches)
 
 # %% [markdown]
 # **Exercise 1.5.** Complete `update`, one line in a loop. Papers write it *w ← w − η · ∇Q(w)*: η is the
@@ -282,8 +278,7 @@ check.check_1_4(train.minibatches)
 # network must see the new numbers.
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_1_5(train.update)
+course.check("1.5", train.update)
 
 # %% [markdown]
 # ## Questions
@@ -310,9 +305,11 @@ params_hidden, params_output = 784 * 64 + 64, 64 * 10 + 10
 loss_of_guessing = float(np.log(10))
 divergence_rate = 2 / 4
 ### END SOLUTION
-answers.note(insect_inputs=insect_inputs, insect_one_hot=insect_one_hot, wrong_line=wrong_line)
-answers.note(params_hidden=params_hidden, params_output=params_output)
-answers.note(loss_of_guessing=loss_of_guessing, divergence_rate=divergence_rate)
+course.answers.note(
+    insect_inputs=insect_inputs, insect_one_hot=insect_one_hot, wrong_line=wrong_line
+)
+course.answers.note(params_hidden=params_hidden, params_output=params_output)
+course.answers.note(loss_of_guessing=loss_of_guessing, divergence_rate=divergence_rate)
 
 # %% [markdown]
 # ## Submit it as a job
@@ -321,19 +318,16 @@ answers.note(loss_of_guessing=loss_of_guessing, divergence_rate=divergence_rate)
 #
 #     sbatch job.sbatch --train-samples 12800 --epochs 3
 #
-# `submit_once` does the same from here. It prints the real command, waits, and returns the output files. If
+# `course.submit` does the same from here. It prints the real command, waits, and returns the runs in the output. If
 # you run the cell twice, the job still runs once, unless you changed a program or the job file in between.
 
 # %%
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import submit_once
-
-[run] = read_files(submit_once("job.sbatch", *sizes))
+[run] = course.submit("job.sbatch", *sizes)
 print(run.header["params"], "parameters,", run.epochs[0].steps, "steps per epoch")
 for epoch in run.epochs:
     print(f"epoch {epoch.number}: {epoch.seconds.value:.2f} s, loss {epoch.train_loss.value:.3f}")
 print("test accuracy", run.test_accuracy.value)
-plots.accuracy_curves({"NumPy": run})
+course.plots.accuracy_curves({"NumPy": run})
 
 # %% [markdown]
 # **What you should see.** The first epoch does most of the work: its mean loss is about 0.52, against 2.3
@@ -351,7 +345,7 @@ plots.accuracy_curves({"NumPy": run})
 # %%
 weights = np.load("weights.npy")
 w1, b1, w2, b2 = np.split(weights, np.cumsum([784 * 64, 64, 640]))
-plots.weight_images(w1.reshape(784, 64))
+course.plots.weight_images(w1.reshape(784, 64))
 
 # %% [markdown]
 # Ink raises a unit's output where its picture is blue, and lowers it where it is red. Strokes and arcs
@@ -372,12 +366,12 @@ def test_accuracy(w1, w2):
 shuffle = np.random.default_rng(2).permutation
 shuffled_accuracy = np.mean([test_accuracy(shuffle(w1), shuffle(w2)) for _ in range(10)])
 print(f"trained {test_accuracy(w1, w2):.4f}, shuffled {shuffled_accuracy:.4f}")
-answers.note(shuffled_accuracy=float(shuffled_accuracy))
-predictions.compare("predict_shuffled", float(shuffled_accuracy))
+course.answers.note(shuffled_accuracy=float(shuffled_accuracy))
+course.predictions.compare("predict_shuffled", float(shuffled_accuracy))
 ends = {lr: descend(lambda w: 4 * w, 1.0, lr, 100)[-1] for lr in (0.40, 0.49, 0.50, 0.51, 0.60)}
-for lr, end in ends.items():
-    print(f"lr {lr:.2f}: from w = 1, after 100 steps w = {end:.2g}")
-predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if abs(end) >= 1))
+print("from w = 1, after 100 steps:", *(f"lr {lr:.2f} w = {w:.2g}" for lr, w in ends.items()))
+diverges = min(lr for lr, end in ends.items() if abs(end) >= 1)
+course.predictions.compare("predict_divergence", diverges)
 
 # %% [markdown]
 # **What you should see.** With the trained weights, the accuracy is the same as in the job. With shuffled

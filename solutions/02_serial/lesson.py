@@ -27,13 +27,12 @@ profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07 says why
 
-from lessons.toolkit import answers, data, plots, predictions, quiet
-from lessons.toolkit.checks import lesson_02 as check
+from lessons import course
+from lessons.toolkit import data, quiet
 
 quiet.tensorflow()
 sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epochs", "4"]}[profile]
@@ -49,7 +48,7 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 ### BEGIN SOLUTION Predict: set predict_accuracy to a number
 predict_accuracy = 0.97
 ### END SOLUTION
-answers.note(predict_accuracy=predict_accuracy)
+course.answers.note(predict_accuracy=predict_accuracy)
 
 # %% [markdown]
 # ## The data
@@ -63,7 +62,7 @@ answers.note(predict_accuracy=predict_accuracy)
 mnist = data.load("mnist")
 print("train", mnist.x_train.shape, "test", mnist.x_test.shape, "from", mnist.facts["name"])
 print("pixels from", mnist.x_train.min(), "to", mnist.x_train.max())
-plots.images(mnist.x_train[:16], mnist.y_train[:16])
+course.plots.images(mnist.x_train[:16], mnist.y_train[:16])
 
 # %% [markdown]
 # ## The program, Keras
@@ -93,8 +92,7 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # %% tags=["check"]
 import train
 
-importlib.reload(train)  # so that the cell sees what you just saved
-check.check_2_1(train.build_model)
+course.check("2.1", train.build_model)
 
 # %% [markdown]
 # Count the parameters once by hand: 784 × 512 weights and 512 biases, then 512 × 10 weights and 10 biases.
@@ -110,8 +108,7 @@ check.check_2_1(train.build_model)
 # %% tags=["check"]
 import train_torch
 
-importlib.reload(train_torch)
-check.check_2_2(train_torch.train_step)
+course.check("2.2", train_torch.train_step)
 
 # %% [markdown]
 # ## Submit it as a job
@@ -126,16 +123,14 @@ check.check_2_2(train_torch.train_step)
 # with the job's number in place of `JOB`. (On a cluster, `sbatch` needs your site's settings first: `source
 # ~/.dl-course/site.sh`, once in each terminal.)
 #
-# From here on, `submit_once` does the same: it prints the real command, waits, and returns the output files.
+# From here on, `course.submit` does the same: it prints the real command, waits, and returns the runs in the output.
 # While a job runs, its epochs appear below the cell. If you run the cell twice, each job still runs once,
 # unless you changed its program or its job file in between.
 
 # %%
-from cluster.jobs.notebook import on_nodes, submit_once
-
-one = on_nodes(1, gpus if profile == "full" else "")
-keras_files = submit_once("job.sbatch", *sizes, options=one)
-torch_files = submit_once("job_torch.sbatch", *sizes, options=one)
+one = course.on_nodes(1, gpus if profile == "full" else "")
+[keras_run] = course.submit("job.sbatch", *sizes, options=one)
+[torch_run] = course.submit("job_torch.sbatch", *sizes, options=one)
 
 # %% [markdown]
 # Look at the output, in the terminal or in JupyterLab's list of files:
@@ -146,26 +141,22 @@ torch_files = submit_once("job_torch.sbatch", *sizes, options=one)
 # points come from the record, not from the variables in this notebook.
 
 # %%
-from autograder.reading.files import read_files
-
-[keras_run] = read_files(keras_files)
-[torch_run] = read_files(torch_files)
 for run in (keras_run, torch_run):
     print(run.header["source"], run.outcome, "on", run.header["device"], "·", run.files[0])
     for epoch in run.epochs:
         print(f"  epoch {epoch.number}: {epoch.seconds.value:6.2f} s", end="")
         print(f"  loss {epoch.train_loss.value:.4f}  accuracy {epoch.train_accuracy.value:.4f}")
     print(f"  test accuracy {run.test_accuracy.value:.4f}")
-predictions.compare("predict_accuracy", keras_run.test_accuracy.value)
+course.predictions.compare("predict_accuracy", keras_run.test_accuracy.value)
 
 # %% [markdown]
 # ## The plots
 
 # %%
-plots.epoch_bars({"Keras": keras_run, "PyTorch": torch_run}, save="my_speed.png")
+course.plots.epoch_bars({"Keras": keras_run, "PyTorch": torch_run}, save="my_speed.png")
 
 # %%
-plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
+course.plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 
 # %% [markdown]
 # **What you should see.**
@@ -229,7 +220,7 @@ def efficiency(base_seconds, seconds, devices):
 
 
 # %% tags=["check"]
-check.check_2_3(epoch_time, throughput, speedup, efficiency)
+course.check("2.3", epoch_time, throughput, speedup, efficiency)
 
 # %% [markdown]
 # **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on four do not
@@ -255,7 +246,7 @@ def throughput_interval(samples, seconds):
 
 
 # %% tags=["check"]
-check.check_2_4(interval, throughput_interval)
+course.check("2.4", interval, throughput_interval)
 
 # %% [markdown]
 # **Exercise 2.5.** The Jülich log contains more than whole seconds:
@@ -277,7 +268,7 @@ def seconds_from_us(us_per_sample, samples):
 
 
 # %% tags=["check"]
-check.check_2_5(seconds_from_us)
+course.check("2.5", seconds_from_us)
 
 # %% [markdown]
 # ## A speedup needs one more word
@@ -312,7 +303,7 @@ cpu_gpu_is_speedup = "no"
 samples = keras_run.header["dataset"]["train_samples"]
 one = [epoch.seconds.value for epoch in keras_run.epochs]
 low, high = interval(14, 5)
-answers.note(
+course.answers.note(
     keras_epoch_s=epoch_time(one),
     keras_epoch_s_min=min(one[1:]),
     keras_epoch_s_max=max(one[1:]),

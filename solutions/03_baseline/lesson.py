@@ -31,13 +31,12 @@ profile = "smoke"  # "smoke": two CPU cores, 256 images of 32 x 32. "full": a GP
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the programs do
 
-from lessons.toolkit import answers, data, plots, predictions, quiet
-from lessons.toolkit.checks import lesson_03 as check
+from lessons import course
+from lessons.toolkit import data, quiet
 
 quiet.tensorflow()
 few = ["--size", "32", "--train-samples", "256"]
@@ -61,8 +60,8 @@ predict_steps = 196
 predict_params = 2e7
 predict_bytes = 50_000 * 128 * 128 * 3 * 4
 ### END SOLUTION
-answers.note(predict_steps=predict_steps, predict_params=predict_params)
-answers.note(predict_bytes=predict_bytes)
+course.answers.note(predict_steps=predict_steps, predict_params=predict_params)
+course.answers.note(predict_bytes=predict_bytes)
 
 # %% [markdown]
 # ## The data
@@ -85,7 +84,7 @@ def decode(row):
 
 
 # %% tags=["check"]
-check.check_3_1(decode)
+course.check("3.1", decode)
 
 # %%
 import numpy as np
@@ -99,7 +98,7 @@ names = ["plane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", 
 labels = [names[label] for label in cifar.y_train[:8]]
 right = [decode(row) for row in rows]
 noise = [row.reshape(32, 32, 3) for row in rows]
-plots.images(np.array(right + noise), labels + ["noise"] * 8)
+course.plots.images(np.array(right + noise), labels + ["noise"] * 8)
 
 # %% [markdown]
 # The second row of pictures shows the same bytes after the obvious `reshape(32, 32, 3)`. It raises no error,
@@ -130,7 +129,7 @@ for line in difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, 
 # %%
 whole = 50_000 * np.prod((128, 128, 3)) * np.dtype("float32").itemsize
 print(f"{whole / 1e9:.1f} GB at once; {256 * whole / 50_000 / 1e6:.0f} MB in a batch of 256")
-predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
+course.predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 
 # %% [markdown]
 # A process that resizes them all at once is killed (exit code 137, *out of memory*). So the program keeps
@@ -146,8 +145,7 @@ predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 # %% tags=["check"]
 import train
 
-importlib.reload(train)  # so that the cell sees what you just saved
-check.check_3_2(train.prepare)
+course.check("3.2", train.prepare)
 
 # %% [markdown]
 # ## The network
@@ -173,8 +171,7 @@ check.check_3_2(train.prepare)
 # Build it untrained, for `size` by `size` images, with 10 classes.
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_3_3(train)
+course.check("3.3", train)
 
 # %% [markdown]
 # `--model` accepts every network of that family: `ResNet101V2`, `VGG16`, `DenseNet121`, `MobileNet`, … Make
@@ -198,7 +195,7 @@ fixed = 4 * 2 * network.count_params()  # parameters and gradients; SGD keeps no
 print(f"{fixed / 1e9:.2f} GB for parameters and gradients, {per_image / 1e6:.0f} MB per image")
 for batch in (32, 256, 1024, 2048):
     print(f"batch {batch:5}: about {(fixed + batch * per_image) / 1e9:6.1f} GB")
-predictions.compare("predict_params", network.count_params(), how="counted")
+course.predictions.compare("predict_params", network.count_params(), how="counted")
 
 # %% [markdown]
 # "About", because a framework frees early what the backward pass does not need, and its libraries use
@@ -253,8 +250,8 @@ def steps(n, batch):
 
 
 # %% tags=["check"]
-check.check_3_4(steps)
-predictions.compare("predict_steps", steps(50_000, 256), how="computed")
+course.check("3.4", steps)
+course.predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 
 # %% [markdown]
 # ## Run it
@@ -265,11 +262,8 @@ predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 # ResNet101V2.
 
 # %%
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once
-
-one = on_nodes(1, gpus if profile == "full" else "")
-[baseline] = read_files(submit_once("job.sbatch", *train_words, options=one))
+one = course.on_nodes(1, gpus if profile == "full" else "")
+[baseline] = course.submit("job.sbatch", *train_words, options=one)
 print(baseline.outcome, "on", baseline.header["device"])
 for epoch in baseline.epochs:
     print(f"  epoch {epoch.number}: {epoch.seconds.value:6.2f} s, {epoch.steps} steps", end="")
@@ -312,11 +306,11 @@ for number, (loss, accuracy) in enumerate(zip(*published.values(), strict=True),
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
 heavy = ["ResNet50V2:32", "ResNet50V2:128", "ResNet50V2:512", "ResNet101V2:128"]
 pairs = {"smoke": light, "full": heavy}[profile]
-compared = read_files(submit_once("job_compare.sbatch", *pairs, *compare_words, options=one))
+compared = course.submit("job_compare.sbatch", *pairs, *compare_words, options=one)
 lines = {}
 for run in compared:
     lines.setdefault(run.header["model"], []).append(run)
-plots.throughput_by_batch(lines)
+course.plots.throughput_by_batch(lines)
 
 # %%
 from autograder.measuring import measure
@@ -356,8 +350,7 @@ def job_words():
 
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_3_5(job_words, train.build_model, profile)
+course.check("3.5", job_words, train.build_model, profile)
 
 # %% [markdown]
 # Run it **interactively** first, where you see errors at once. Then run it as a **job**, so you don't have
@@ -426,7 +419,7 @@ def shapes():
 
 
 # %% tags=["check"]
-check.check_3_6(shapes)
+course.check("3.6", shapes)
 
 # %% [markdown]
 # ## Find it
@@ -456,9 +449,9 @@ barcelona_throughput = 50_000 / 42
 why_none = "b"
 not_settled = "c"
 ### END SOLUTION
-answers.note(classes_published=classes_published, top_needs_224=top_needs_224)
-answers.note(barcelona_throughput=barcelona_throughput, why_none=why_none)
-answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseline).value)
+course.answers.note(classes_published=classes_published, top_needs_224=top_needs_224)
+course.answers.note(barcelona_throughput=barcelona_throughput, why_none=why_none)
+course.answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseline).value)
 
 # %% [markdown]
 # ## Traps

@@ -29,7 +29,6 @@ cores = 0  # the cores of a job; 0: two, and in "full" those that belong to a GP
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07
@@ -37,8 +36,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's products on one core, as its
 
 import numpy as np
 
-from lessons.toolkit import answers, data, expectations, plots, predictions, quiet
-from lessons.toolkit.checks import lesson_04 as check
+from lessons import course
+from lessons.toolkit import data, quiet
 
 quiet.tensorflow()
 small = "--train-samples 6400 --size 32 --batch-size 64 --buffer 512 --epochs 4"
@@ -58,7 +57,9 @@ sizes = {"smoke": small, "full": "--epochs 3"}[profile].split()
 predict_packs_over_files = 5
 predict_two_gpus = "no"
 ### END SOLUTION
-answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus=predict_two_gpus)
+course.answers.note(
+    predict_packs_over_files=predict_packs_over_files, predict_two_gpus=predict_two_gpus
+)
 
 # %% [markdown]
 # ## Packs
@@ -77,8 +78,7 @@ answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus
 # %% tags=["check"]
 import sources
 
-importlib.reload(sources)  # so that the cell sees what you just saved
-check.check_4_1(sources.write_packs)
+course.check("4.1", sources.write_packs)
 
 # %% [markdown]
 # ## In which order
@@ -90,8 +90,7 @@ check.check_4_1(sources.write_packs)
 # A second run with the same seed has the same permutations.
 
 # %% tags=["check"]
-importlib.reload(sources)
-check.check_4_2(sources.order)
+course.check("4.2", sources.order)
 
 # %% [markdown]
 # Does the buffer compensate for sorted packs? Here are 6,400 labels in 32 packs.
@@ -113,7 +112,7 @@ by_class = np.sort(cifar.y_train)
 inside = np.concatenate([rng.permutation(pack) for pack in np.array_split(by_class, 32)])
 
 # %%
-plots.class_in_batches(
+course.plots.class_in_batches(
     {
         "sorted by class, shuffled inside each pack": inside,
         "sorted by class, packs in random order, buffer of 512": as_read(by_class),
@@ -146,8 +145,7 @@ plots.class_in_batches(
 # %% tags=["check"]
 import train
 
-importlib.reload(train)
-check.check_4_3(train.stages)
+course.check("4.3", train.stages)
 
 # %% [markdown]
 # ## The diff
@@ -177,18 +175,15 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # files.
 
 # %%
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import cores_per_gpu, on_nodes, submit_once
-
 # "full": 50,000 files, each opened up to 9 times. At 1 ms per opening that takes 8 minutes.
-one = on_nodes(1, gpus if profile == "full" else "", minutes=40)
-cores = cores or (cores_per_gpu() if profile == "full" else 2)
+one = course.on_nodes(1, gpus if profile == "full" else "", minutes=40)
+cores = cores or (course.cores_per_gpu() if profile == "full" else 2)
 whole = one | {"cpus-per-task": str(cores)}
 alone = ["--source", "files", "packs", "memory", "--compute-ms", "0", *sizes]
 runs = {}
 for n in (1, cores):
     options = one | {"cpus-per-task": str(n)}
-    for run in read_files(submit_once("job.sbatch", *alone, options=options)):
+    for run in course.submit("job.sbatch", *alone, options=options):
         runs[f"{run.header['source']}, {n} core" + "s" * (n > 1)] = run
 files, packs, memory = list(runs.values())[-3:]
 
@@ -200,17 +195,16 @@ files, packs, memory = list(runs.values())[-3:]
 # %%
 light = "--model cnn --train-samples 640 --test-samples 64 --epochs 2"
 few = {"smoke": light, "full": ""}[profile].split()
-net_files = submit_once("job.sbatch", *sizes, *few, options=whole)
-[net] = read_files(net_files)
+[net] = course.submit("job.sbatch", *sizes, *few, options=whole)
 published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s per epoch)": 50000 / 14}
-plots.input_rates(runs, net, published)
+course.plots.input_rates(runs, net, published)
 
 # %%
 from autograder.measuring import measure
 
 faster = measure.speedup(files, packs)
-predictions.compare("predict_packs_over_files", faster)
-expectations.compare(
+course.predictions.compare("predict_packs_over_files", faster)
+course.expectations.compare(
     "Packs over files", faster, between=({"smoke": 2, "full": 1.4}[profile], 20), unit="times",
     below="Does each pack contain 200 images? Many small packs are small files again.",
     above="Are the files on a network file system? There, opening one costs more.",
@@ -279,8 +273,8 @@ for way, write in ways.items():
             cold.append(images_per_s(paths))
             warm.append(images_per_s(paths))
     print(f"{way}: cold {np.median(cold):9,.0f}, warm {np.median(warm):9,.0f} images/s")
-    times, memory = list(np.divide(warm, cold)), "Is your temporary folder in memory?"
-    expectations.compare("  warm over cold", times, (1.5, 50), below=memory, again="Run it again.")
+    times, how = list(np.divide(warm, cold)), {"below": "Is your temporary folder in memory?"}
+    course.expectations.compare("  warm over cold", times, (1.5, 50), **how, again="Run it again.")
 
 # %% [markdown]
 # **What you should see.** Cold reads are several times slower than warm reads, for files and for packs, and
@@ -317,24 +311,26 @@ def epoch_seconds(t_in, t_comp, overlapped):
 
 
 # %% tags=["check"]
-check.check_4_4(epoch_seconds)
+course.check("4.4", epoch_seconds)
 
 # %%
 wait_ms = 1000 * measure.epoch_time(files).value / files.epochs[-1].steps
 balanced = ["--source", "files", "--compute-ms", f"{wait_ms:.1f}", *sizes]
-[ahead] = read_files(submit_once("job.sbatch", *balanced, options=whole))
-[in_turn] = read_files(submit_once("job.sbatch", *balanced, "--no-prefetch", options=whole))
+[ahead] = course.submit("job.sbatch", *balanced, options=whole)
+[in_turn] = course.submit("job.sbatch", *balanced, "--no-prefetch", options=whole)
 for run, overlapped in ((ahead, True), (in_turn, False)):
-    t_in, t_comp = (plots.median_of_measure([run], name) for name in ("input_s", "compute_s"))
+    t_in, t_comp = (
+        course.plots.median_of_measure([run], name) for name in ("input_s", "compute_s")
+    )
     print(f"input {t_in:.2f} s, computing {t_comp:.2f} s: ", end="")
     print(f"{epoch_seconds(t_in, t_comp, overlapped):.2f} s expected, ", end="")
     print(f"{measure.epoch_time(run).value:.2f} s measured ({run.header['source']})")
     expected = epoch_seconds(t_in, t_comp, overlapped)
     over = [epoch.seconds.value / expected for epoch in run.epochs[1:]]
-    expectations.compare("  measured over expected", over, between=(0.75, 1.25))
+    course.expectations.compare("  measured over expected", over, between=(0.75, 1.25))
 
 # %%
-plots.input_overlap(ahead, in_turn)
+course.plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
 # **What you should see.** If the two take turns, an epoch takes as long as both together. With `prefetch` it
@@ -348,12 +344,12 @@ plots.input_overlap(ahead, in_turn)
 # computing time.
 
 # %%
-t_in = plots.median_of_measure([ahead], "input_s")
+t_in = course.plots.median_of_measure([ahead], "input_s")
 for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in turn", t_in)):
     one, two = (epoch_seconds(t_in, t_comp / gpus, overlapped) for gpus in (1, 2))
     print(f"{way}: one GPU {one:.2f} s, two {two:.2f} s per epoch")
     if overlapped:
-        predictions.compare("predict_two_gpus", "yes" if two < one else "no", how="computed")
+        course.predictions.compare("predict_two_gpus", "yes" if two < one else "no", how="computed")
 
 # %% [markdown]
 # With prefetch, the input alone sets the pace, and a second GPU only adds waiting. If they take turns, the
@@ -388,7 +384,7 @@ def gigaflops(n, seconds):
 
 
 # %% tags=["check"]
-check.check_4_5(gigabytes_per_s, gigaflops)
+course.check("4.5", gigabytes_per_s, gigaflops)
 
 # %%
 import timeit
@@ -423,8 +419,8 @@ memory_bound = "A"
 two_gpus = "no"
 opens_per_node = 4 * 3500
 ### END SOLUTION
-answers.note(memory_bound=memory_bound, two_gpus=two_gpus, opens_per_node=opens_per_node)
-answers.note(
+course.answers.note(memory_bound=memory_bound, two_gpus=two_gpus, opens_per_node=opens_per_node)
+course.answers.note(
     files_per_s=measure.throughput(files).value,
     packs_over_files=measure.speedup(files, packs).value,
     bandwidth_gb_per_s=gigabytes_per_s(100_000_000, 0.12),

@@ -33,14 +33,13 @@ gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 gpu_gb = 40  # "full": memory of one GPU in GB, as nvidia-smi shows it
 
 # %% tags=["setup"]
-import importlib
 import math
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the program does
 
-from lessons.toolkit import answers, expectations, plots, predictions, quiet
-from lessons.toolkit.checks import lesson_05 as check
+from lessons import course
+from lessons.toolkit import quiet
 
 quiet.tensorflow()
 few = {"smoke": ["--train-samples", "2048", "--test-samples", "512"], "full": []}[profile]
@@ -63,7 +62,7 @@ work = {"smoke": light, "full": ["--batch-size", fits, "--epochs", "5"]}[profile
 predict_2, predict_4 = 7.5, 4
 predict_steps = 45
 ### END SOLUTION
-answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_steps)
+course.answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_steps)
 
 # %% [markdown]
 # ## Four ways to divide
@@ -100,7 +99,7 @@ def holds(kind, device):
 
 
 # %% tags=["check"]
-check.check_5_1(holds)
+course.check("5.1", holds)
 
 # %% [markdown]
 # Model parallelism and a pipeline put the same things on each device. They differ in *when* the device computes. This
@@ -149,8 +148,7 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # %% tags=["check"]
 import train
 
-importlib.reload(train)  # so that the cell sees what you just saved
-check.check_5_2(train)
+course.check("5.2", train)
 
 # %% [markdown]
 # **Exercise 5.3.** Complete `for_all` in `train.py`, and `steps` here: how many steps does an epoch of *n* images have?
@@ -164,8 +162,7 @@ def steps(n, per_replica, replicas):
 
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_5_3(train.for_all, steps)
+course.check("5.3", train.for_all, steps)
 
 # %% [markdown]
 # ## The same training?
@@ -185,17 +182,15 @@ def same_work(n):
 
 
 # %% tags=["check"]
-check.check_5_4(same_work)
+course.check("5.4", same_work)
 
 # %%
 from autograder.measuring import measure
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once
 
 
 def submit_all(job, n, *words):
-    options = on_nodes(1, gpus.format(n=n) if profile == "full" else "")
-    return read_files(submit_once(job, "--n-gpus", n, *words, options=options))
+    options = course.on_nodes(1, gpus.format(n=n) if profile == "full" else "")
+    return course.submit(job, "--n-gpus", n, *words, options=options)
 
 
 def submit(n, *words):
@@ -249,16 +244,16 @@ for run in runs:
 
 # %%
 torres = {"ResNet50V2, H100": {1: 14, 2: 8, 4: 5}, "ResNet152V2, H100": {1: 33, 2: 18, 4: 10}}
-series = {name: plots.whole_seconds(times) for name, times in torres.items()}
-series["your runs"] = plots.times_by_replicas(runs)
+series = {name: course.plots.whole_seconds(times) for name, times in torres.items()}
+series["your runs"] = course.plots.times_by_replicas(runs)
 for n in (2, 4):
-    predictions.compare(f"predict_{n}", torres["ResNet50V2, H100"][n], "s", how="read")
+    course.predictions.compare(f"predict_{n}", torres["ResNet50V2, H100"][n], "s", how="read")
 counted = sum(steps(50_000, 2048, n) for n in (1, 2, 4))
-predictions.compare("predict_steps", counted, "steps", how="computed")
+course.predictions.compare("predict_steps", counted, "steps", how="computed")
 if profile == "smoke":
     gain = measure.speedup(runs[0], runs[1])
-    expectations.compare("Two replicas over one", gain, between=(0.5, 1.4), unit="times")
-plots.replica_scaling(series)
+    course.expectations.compare("Two replicas over one", gain, between=(0.5, 1.4), unit="times")
+course.plots.replica_scaling(series)
 
 # %% [markdown]
 # **What you should see.**
@@ -282,7 +277,7 @@ plots.replica_scaling(series)
 # %%
 small = [submit(n, *work, "--batch-size", 16, "--steps", 16, "--epochs", 3) for n in (1, 2)]
 lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
-plots.throughput_by_batch(lines)
+course.plots.throughput_by_batch(lines)
 
 # %% [markdown]
 # Every step has a fixed cost for starting it on N devices and for exchanging all gradients. With few images per
@@ -309,7 +304,7 @@ plots.throughput_by_batch(lines)
 ### BEGIN SOLUTION Predict: set predict_as_one to a word of letters
 predict_as_one = "s"
 ### END SOLUTION
-answers.note(predict_as_one=predict_as_one)
+course.answers.note(predict_as_one=predict_as_one)
 
 # %%
 broken = {run.header["without"]: run for run in submit_all("job_break.sbatch", 2)}
@@ -319,8 +314,8 @@ for name, run in broken.items():
     print(f"without {name:7}: {run.epochs[0].steps} steps per epoch")
     if name != "nothing" and told["away_after_one_step"] < 1e-6:
         as_one.append(name[0])
-predictions.compare("predict_as_one", "".join(sorted(as_one)))
-plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_step"])
+course.predictions.compare("predict_as_one", "".join(sorted(as_one)))
+course.plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_step"])
 
 # %% [markdown]
 # **What you should see.** Measured on two logical devices of a 2-core machine, 512 images, batch 64 per
@@ -364,7 +359,7 @@ def overlap(one, other):
 
 
 # %% tags=["check"]
-check.check_5_5(interval, overlap)
+course.check("5.5", interval, overlap)
 
 # %%
 for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
@@ -395,7 +390,7 @@ def apparent(one, several):
 
 
 # %% tags=["check"]
-check.check_5_6(mean_of_all, apparent)
+course.check("5.6", mean_of_all, apparent)
 
 # %% [markdown]
 # The mean is 21.5 s on one GPU and 26 s on four, so four look *slower* than one. In fact they were 2.8 times as fast.
@@ -429,9 +424,11 @@ busy_gpus = 4
 faults_4_replicas = "CAB"
 ### END SOLUTION
 low, high = interval(14, 5)
-answers.note(module=module, wrap_or_build=wrap_or_build, goals=goals, busy_gpus=busy_gpus)
-answers.note(interval_4_low=low, interval_4_high=high, apparent_4=apparent([29, 14], [47, 5]))
-answers.note(faults_4_replicas=faults_4_replicas)
+course.answers.note(module=module, wrap_or_build=wrap_or_build, goals=goals, busy_gpus=busy_gpus)
+course.answers.note(
+    interval_4_low=low, interval_4_high=high, apparent_4=apparent([29, 14], [47, 5])
+)
+course.answers.note(faults_4_replicas=faults_4_replicas)
 
 # %% [markdown]
 # ## Traps

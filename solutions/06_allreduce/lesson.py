@@ -26,12 +26,9 @@ profile = "smoke"  # "smoke": two CPU cores. "full": all images, 1 to 16 ranks, 
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
-
 import numpy as np
 
-from lessons.toolkit import answers, expectations, plots, predictions
-from lessons.toolkit.checks import lesson_06 as check
+from lessons import course
 from lessons.toolkit.ranks import Hang, run_on_ranks
 
 full = profile == "full"
@@ -53,7 +50,7 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 predict_ring_mb = 150
 predict_server_mb = 800
 ### END SOLUTION
-answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_mb)
+course.answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_mb)
 
 # %% [markdown]
 # ## Synchronous training
@@ -79,8 +76,7 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # %% tags=["check"]
 import collectives
 
-importlib.reload(collectives)  # so that the cell sees what you just saved
-check.check_6_1(collectives.ps_allreduce)
+course.check("6.1", collectives.ps_allreduce)
 
 # %% [markdown]
 # ## A ring
@@ -122,8 +118,7 @@ except Hang as hang:
 # If size does not divide the length, the first chunks are one number longer.
 
 # %% tags=["check"]
-importlib.reload(collectives)
-check.check_6_2(collectives.ring_allreduce)
+course.check("6.2", collectives.ring_allreduce)
 
 # %%
 # Your own two functions, on more than 4 ranks
@@ -186,7 +181,7 @@ def fit(sizes, seconds, p):
 
 
 # %% tags=["check"]
-check.check_6_3(model, fit)
+course.check("6.3", model, fit)
 
 # %% [markdown]
 # ## Five calls
@@ -211,8 +206,7 @@ check.check_6_3(model, fit)
 # %% tags=["check"]
 import train
 
-importlib.reload(train)
-check.check_6_4(train)
+course.check("6.4", train)
 
 # %% [markdown]
 # `train.py` differs from lesson 01's in five ways: a communicator; a *slice* of the batch for each rank
@@ -221,19 +215,17 @@ check.check_6_4(train)
 
 # %%
 from autograder.measuring import measure
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once, two_nodes
 
 runs = {}
 for ranks in rank_counts:
-    [runs[ranks]] = read_files(submit_once("job.sbatch", *sizes, options={"ntasks": str(ranks)}))
+    [runs[ranks]] = course.submit("job.sbatch", *sizes, options={"ntasks": str(ranks)})
     run = runs[ranks]
     print(f"ranks {ranks}: {run.epochs[-1].seconds.value:.2f} s per epoch,", end=" ")
     print(f"test accuracy {run.test_accuracy.value}, spread {run.end['param_spread']}")
 if not full:
     gain = measure.speedup(runs[1], runs[2])
-    expectations.compare("Two ranks over one", gain, between=(0.4, 1.4), unit="times")
-plots.speedup(list(runs.values()))
+    course.expectations.compare("Two ranks over one", gain, between=(0.4, 1.4), unit="times")
+course.plots.speedup(list(runs.values()))
 
 # %% [markdown]
 # **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly
@@ -247,8 +239,7 @@ plots.speedup(list(runs.values()))
 # %%
 exact = ["--precision", "float64"]
 for ranks in (1, 2):
-    files = submit_once("job.sbatch", *sizes, *exact, options={"ntasks": str(ranks)})
-[two] = read_files(files)
+    [two] = course.submit("job.sbatch", *sizes, *exact, options={"ntasks": str(ranks)})
 away = next(m["value"] for m in two.measures if m["name"] == "difference_to_serial")
 print(f"largest difference to the serial run: {away:.1e}")
 
@@ -270,16 +261,16 @@ print(f"largest difference to the serial run: {away:.1e}")
 ### BEGIN SOLUTION Predict: set predict_unlike to a word of letters
 predict_unlike = "h"
 ### END SOLUTION
-answers.note(predict_unlike=predict_unlike)
+course.answers.note(predict_unlike=predict_unlike)
 
 # %%
-found = read_files(submit_once("job_break.sbatch"))
+found = course.submit("job_break.sbatch")
 broken = {run.header["without"]: run for run in found}
 for m in broken.pop("send").measures:
     print(f"Send of {m['bytes']:7,} bytes, nobody receives:", "done" if m["value"] else "waits")
 unlike = [name[0] for name, run in broken.items() if run.end["param_spread"] > 1e-6]
-predictions.compare("predict_unlike", "".join(sorted(unlike)))
-plots.faults(broken, more=["first_step", "away_from_one_rank"])
+course.predictions.compare("predict_unlike", "".join(sorted(unlike)))
+course.plots.faults(broken, more=["first_step", "away_from_one_rank"])
 
 # %% [markdown]
 # **What you should see.** Measured on two ranks of one machine, 3,200 images, 2 epochs, global batch 32:
@@ -308,8 +299,7 @@ plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # **Exercise 6.5.** Complete `overlapped_allreduce` in `collectives.py`.
 
 # %% tags=["check"]
-importlib.reload(collectives)
-check.check_6_5(collectives.overlapped_allreduce)
+course.check("6.5", collectives.overlapped_allreduce)
 
 # %% [markdown]
 # ## Time it
@@ -328,9 +318,9 @@ def times_of(run, key):  # scheme or back end -> pairs of bytes and seconds
 
 more = ["--floats", 256, 2560, 25600, 256000, 1000000, 2560000, 25600000] if full else []
 apart = {"nodes": "2", "ntasks-per-node": "1"} if full else {}  # through the network, not memory
-[exchange] = read_files(submit_once("job_exchange.sbatch", *more, options=apart))
+[exchange] = course.submit("job_exchange.sbatch", *more, options=apart)
 large = ["--floats", 256, 2560, 25600, 256000, 2560000, 25600000, 128000000] if full else []
-inside = [n for n in range(2, two_nodes() + 1) if on_nodes(n).get("nodes") == "1"]
+inside = [n for n in range(2, course.two_nodes() + 1) if course.on_nodes(n).get("nodes") == "1"]
 points = times_of(exchange, "scheme")
 for scheme, measured in points.items():
     print(f"{scheme:8} ms:", *(f"{n / 1000:.0f} kB {1000 * s:.2f}," for n, s in measured))
@@ -339,7 +329,7 @@ for scheme, measured in points.items():
 share = dict(points["library"])[10_240_000] / dict(points["ring"])[10_240_000]
 least = 0.4 if full else 0.6  # between nodes the library knows better ways
 whole = "Does each of your ring's messages carry a whole chunk?"
-expectations.compare("10 MB, your ring over the library", share, (least, 1.5), below=whole)
+course.expectations.compare("10 MB, your ring over the library", share, (least, 1.5), below=whole)
 unseen, p = 4_000_000, exchange.workers
 seen = [point for point in points["ring"] if point[0] != unseen]
 alpha, beta = fit(*zip(*seen, strict=True), p)
@@ -347,9 +337,9 @@ print(f"alpha {1e6 * alpha:.0f} µs, bandwidth {1 / beta / 1e9:.1f} GB/s")
 measured, foretold = dict(points["ring"])[unseen], model("ring", p, unseen, alpha, beta)
 print(f"4 MB: measured {1000 * measured:.2f} ms, the model says {1000 * foretold:.2f} ms")
 cache = "Does an array of 4 MB fit into your cache?"
-expectations.compare("Measured over predicted", measured / foretold, (0.5, 1.5), below=cache)
+course.expectations.compare("Measured over predicted", measured / foretold, (0.5, 1.5), below=cache)
 lines = {s: lambda n, s=s: model(s, p, n, alpha, beta) for s in ("server", "ring")}
-plots.allreduce_times(points, lines, [unseen])
+course.plots.allreduce_times(points, lines, [unseen])
 
 # %% [markdown]
 # **What you should see.** The lines are flat on the left, where latency dominates, and proportional to the bytes on
@@ -371,7 +361,7 @@ schemes = {
     "tree": lambda p, n: 2 * np.log2(p) * (alpha + beta * n),
     "halving and doubling": lambda p, n: 2 * np.log2(p) * alpha + 2 * (p - 1) / p * beta * n,
 }
-plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
+course.plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 
 # %% [markdown]
 # **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For 102.5
@@ -391,12 +381,12 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 # %%
 places = {"here": {}}
 if full:  # a GPU for each rank, where there are some
-    places = {"between nodes": on_nodes(2, gpus.format(n=1)) | apart}
-    within = on_nodes(max(inside, default=2), gpus)
+    places = {"between nodes": course.on_nodes(2, gpus.format(n=1)) | apart}
+    within = course.on_nodes(max(inside, default=2), gpus)
     if within not in places.values():  # nodes with one GPU have nothing within
         places["within a node"] = within
 for place, options in places.items():
-    [found] = read_files(submit_once("job_backends.sbatch", *large, options=options))
+    [found] = course.submit("job_backends.sbatch", *large, options=options)
     p = found.workers
     for name, measured in times_of(found, "backend").items():
         a, b = fit(*zip(*measured, strict=True), p)
@@ -428,7 +418,7 @@ for m in found.measures:  # many small arrays, and the two halves
 # %%
 growth = next(m["value"] for m in exchange.measures if m["name"] == "straggler_growth_ms")
 turns = "Are there more ranks than cores? Then they take turns, and a step waits for that, too."
-expectations.compare("A step is longer by", growth, between=(15, 30), unit="ms", above=turns)
+course.expectations.compare("A step is longer by", growth, between=(15, 30), unit="ms", above=turns)
 for m in exchange.measures:
     if m["name"] == "step_s":
         what = m.get("exchange") or f"the last rank sleeps {m['straggler_ms']} ms"
@@ -473,11 +463,12 @@ demo_epochs = int(4 / 8)
 aprun = "B"
 faults_4_ranks = "BAC"
 ### END SOLUTION
-answers.note(ring_mb=ring_mb, server_mb=server_mb, whole_arrays=whole_arrays, sum_rate=sum_rate)
-answers.note(ring_1024_mb=ring_1024_mb, server_1024_gb=server_1024_gb, demo_epochs=demo_epochs)
-answers.note(aprun=aprun, straggler_growth_ms=growth, faults_4_ranks=faults_4_ranks)
-predictions.compare("predict_ring_mb", ring_mb, "MB", how="computed")
-predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
+note = course.answers.note
+note(ring_mb=ring_mb, server_mb=server_mb, whole_arrays=whole_arrays, sum_rate=sum_rate)
+note(ring_1024_mb=ring_1024_mb, server_1024_gb=server_1024_gb, demo_epochs=demo_epochs)
+note(aprun=aprun, straggler_growth_ms=growth, faults_4_ranks=faults_4_ranks)
+course.predictions.compare("predict_ring_mb", ring_mb, "MB", how="computed")
+course.predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 
 # %% [markdown]
 # ## Traps

@@ -33,15 +33,15 @@ ranks = (
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # see "Keras 3" below
 
 from autograder.wording import counted
-from lessons.toolkit import answers, expectations, plots, predictions, quiet
-from lessons.toolkit.checks import lesson_07 as check  # compiles Horovod if it is missing
+from lessons import course
+from lessons.toolkit import quiet
 
+course.provide_horovod()  # compiles it if it is missing
 quiet.tensorflow()
 device = gpus if profile == "full" else ""
 few, cnn = [], ["--model", "cnn", "--batch-size", "64"]
@@ -65,7 +65,7 @@ predict_epoch = "same"
 predict_accuracy = 0.975
 predict_two_ranks = 1.2
 ### END SOLUTION
-answers.note(
+course.answers.note(
     predict_epoch=predict_epoch,
     predict_accuracy=predict_accuracy,
     predict_two_ranks=predict_two_ranks,
@@ -93,8 +93,7 @@ answers.note(
 # %% tags=["check"]
 import train
 
-importlib.reload(train)
-check.check_7_1(train)
+course.check("7.1", train)
 
 # %% [markdown]
 # **Exercise 7.2.** Complete `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps.
@@ -102,8 +101,7 @@ check.check_7_1(train)
 # to 16 workers.
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_7_2(train)
+course.check("7.2", train)
 
 # %% [markdown]
 # **Exercise 7.3.** Complete `start_alike`. The program seeds each rank differently, so each rank shuffles in its own
@@ -114,16 +112,14 @@ check.check_7_2(train)
 # its own parameters. This program broadcasts before that.
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_7_3(train)
+course.check("7.3", train)
 
 # %% [markdown]
 # **Exercise 7.4.** Complete `save_checkpoint`. Only rank 0 writes, and only the weights, because `--resume` reads them
 # with `model.load_weights`. Return the number of files that this rank wrote: 1 or 0.
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_7_4(train)
+course.check("7.4", train)
 
 # %% [markdown]
 # The differences from lesson 02's program:
@@ -168,7 +164,7 @@ def passes(asked, size):
 
 
 # %% tags=["check"]
-check.check_7_5(epochs, passes)
+course.check("7.5", epochs, passes)
 
 # %% [markdown]
 # If you ask for 4 passes, three ranks make 6 passes, and eight ranks make 8.
@@ -179,14 +175,11 @@ check.check_7_5(epochs, passes)
 # that takes.
 
 # %%
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once, submit_sizes, two_nodes
-
-ranks = ranks or (two_nodes() if profile == "full" else 2)
-one, several = on_nodes(1, device), on_nodes(ranks, device)
+ranks = ranks or (course.two_nodes() if profile == "full" else 2)
+one, several = course.on_nodes(1, device), course.on_nodes(ranks, device)
 more = ["--epochs", max(4, 2 * ranks)]  # two on each rank, because times leave out the first
-[alone] = read_files(submit_once("job.sbatch", *few, *more, options=one))
-[together] = read_files(submit_once("job.sbatch", *few, *more, options=several))
+[alone] = course.submit("job.sbatch", *few, *more, options=one)
+[together] = course.submit("job.sbatch", *few, *more, options=several)
 for run in (alone, together):
     print(f"{counted(run.workers, 'rank')}: lr {run.header['lr']:g}, test accuracy", end=" ")
     print(f"{run.test_accuracy.value:.4f}, {run.total_seconds.value:.1f} s in all")
@@ -201,11 +194,11 @@ from autograder.measuring import measure
 ratio = measure.epoch_time(together).value / measure.epoch_time(alone).value
 print(f"An epoch on {ranks} ranks takes {ratio:.2f} times as long as on one.")
 word = "quarter" if ratio < 0.4 else "same" if ratio < 1.25 else "longer"
-predictions.compare("predict_epoch", word)
+course.predictions.compare("predict_epoch", word)
 if profile == "smoke":
     cores, times = "Are there more ranks than cores?", measure.speedup(together, alone)
-    expectations.compare("Seconds, several ranks over one", times, (0.9, 3), above=cores)
-predictions.compare("predict_accuracy", 0.9773, how="read")  # published, four ranks
+    course.expectations.compare("Seconds, several ranks over one", times, (0.9, 3), above=cores)
+course.predictions.compare("predict_accuracy", 0.9773, how="read")  # published, four ranks
 lost = alone.test_accuracy.value - together.test_accuracy.value
 print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's accuracy.")
 
@@ -240,20 +233,20 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 ### BEGIN SOLUTION Predict: set predict_unlike to a word of letters
 predict_unlike = "ab"
 ### END SOLUTION
-answers.note(predict_unlike=predict_unlike)
+course.answers.note(predict_unlike=predict_unlike)
 
 # %%
 small = ["--train-samples", 800, "--test-samples", 500]
-found = read_files(submit_once("job_break.sbatch", *small, options=several))
+found = course.submit("job_break.sbatch", *small, options=several)
 broken = {run.header["without"]: run for run in found}
 letters = {"average": "a", "broadcast": "b", "early": "e", "guard": "g", "scale": "c", "seeds": "s"}
 unlike = [letters[name] for name, run in broken.items() if run.end["param_spread"] > 1e-6]
-predictions.compare("predict_unlike", "".join(sorted(unlike)))
+course.predictions.compare("predict_unlike", "".join(sorted(unlike)))
 for name, run in broken.items():
     said = {m["name"]: m["value"] for m in run.measures}
     print(f"without {name:9}: ranks that could not save {said['ranks_that_could_not_save']}, file",
           "as it should be" if said["checkpoint_good"] else "no good")  # fmt: skip
-plots.faults(broken)
+course.plots.faults(broken)
 
 # %% [markdown]
 # **What you should see.** Measured on two ranks of one machine, 3,200 images, 2 epochs, batch 32 per rank (`smoke`:
@@ -292,7 +285,7 @@ def diagnose(start, end, rate):
 
 
 # %% tags=["check"]
-check.check_7_6(diagnose)
+course.check("7.6", diagnose)
 
 # %%
 for name, run in broken.items():
@@ -359,7 +352,7 @@ for name, run in broken.items():
 ### BEGIN SOLUTION Predict: set predict_share to a number
 predict_share = 0.9
 ### END SOLUTION
-answers.note(predict_share=predict_share)
+course.answers.note(predict_share=predict_share)
 
 # %%
 from autograder.measuring import rounds as measured
@@ -367,21 +360,21 @@ from autograder.measuring import rounds as measured
 words = {"smoke": "--rounds 12 --steps 2 --batch-size 48"}
 words["full"] = "--width 10 --steps 6 --batch-size 256"
 rounds = words[profile].split()
-[speed] = read_files(submit_once("job_speed.sbatch", *rounds, options=several))
+[speed] = course.submit("job_speed.sbatch", *rounds, options=several)
 share = measured.share(speed)
-predictions.compare("predict_share", share)
-display(plots.speed_rounds(speed), plots.speedup_card(speed, save="my_speedup.png"))
+course.predictions.compare("predict_share", share)
+display(course.plots.speed_rounds(speed), course.plots.speedup_card(speed, save="my_speedup.png"))
 if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their range
-    expectations.compare("Share of the ceiling", share, between=(0.75, 1.1))
+    course.expectations.compare("Share of the ceiling", share, between=(0.75, 1.1))
 
 # %%
 if profile == "full":
-    nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus))
+    nodes = course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus)
     for run in nodes:
         hosts = counted(len({rank.host for rank in run.ranks}), "node")
         print(f"{run.workers} ranks on {hosts}: last loss {run.epochs[-1].train_loss.value:.3f}",
               f"test accuracy {run.test_accuracy.value:.3f}, spread {run.end['param_spread']:g}")  # fmt: skip
-    display(plots.speedup(nodes))
+    display(course.plots.speedup(nodes))
 
 # %% [markdown]
 # **What you should see.** On two cores of an AMD EPYC the ceiling was 1.9 to 2.0 and the share was 0.93 to 1.00.
@@ -395,18 +388,19 @@ if profile == "full":
 
 # %%
 samples = together.header["dataset"]["train_samples"]
-[shared] = read_files(submit_once("job_shares.sbatch", *few, options=on_nodes(2, device)))
-reads = {"train.py": plots.shares_of(together), "train_shares.py": plots.shares_of(shared)}
+[shared] = course.submit("job_shares.sbatch", *few, options=course.on_nodes(2, device))
+programs = {"train.py": together, "train_shares.py": shared}
+reads = {name: course.plots.shares_of(run) for name, run in programs.items()}
 twice = sum(len(share) for share in reads["train.py"]) - samples
 print(f"train.py reads {samples + twice:,} images per epoch, to see {samples:,} different ones")
-display(plots.sample_map(reads, samples))
+display(course.plots.sample_map(reads, samples))
 seconds = [measure.epoch_time(run).value for run in (alone, shared)]
 print(f"An epoch takes {seconds[0]:.2f} s on one rank, {seconds[1]:.2f} s on two that share")
 gain = seconds[0] / seconds[1]
-predictions.compare("predict_two_ranks", gain)
+course.predictions.compare("predict_two_ranks", gain)
 if profile == "smoke":
     idle = "Did other programs slow your run on one rank? Then submit both again."
-    expectations.compare("Two ranks that share over one", gain, (0.7, 1.8), above=idle)
+    course.expectations.compare("Two ranks that share over one", gain, (0.7, 1.8), above=idle)
 
 # %% [markdown]
 # In `train.py` every rank reads every image. Dividing the **data** is better. `train_shares.py` calls your four
@@ -444,8 +438,8 @@ s4_impossible = "ad"
 told_apart = "b"
 hook_today = "d"
 ### END SOLUTION
-answers.note(s4_impossible=s4_impossible, told_apart=told_apart, hook_today=hook_today)
-answers.note(passes_3_ranks=passes(4, 3), read_again=twice)
+course.answers.note(s4_impossible=s4_impossible, told_apart=told_apart, hook_today=hook_today)
+course.answers.note(passes_3_ranks=passes(4, 3), read_again=twice)
 
 # %% [markdown]
 # # The second half
@@ -462,14 +456,14 @@ answers.note(passes_3_ranks=passes(4, 3), read_again=twice)
 # the number of ranks into the file name, such as `timeline_2.json`. Slurm's `SLURM_NTASKS` has this number.
 
 # %% tags=["check"]
-check.check_7_7("job_torch.sbatch")
+course.check("7.7", "job_torch.sbatch")
 
 # %%
 from lessons.toolkit.ranks import timeline
 
-pair = [submit_once("job_torch.sbatch", *cnn, options=options) for options in (one, several)]
+pair = [course.submit("job_torch.sbatch", *cnn, options=options) for options in (one, several)]
 names = {"Keras, 407,050 parameters": [alone, together]}
-names["PyTorch, two convolutions"] = [read_files(found)[0] for found in pair]
+names["PyTorch, two convolutions"] = [run for found in pair for run in found]
 for name, found in names.items():
     for run in found:
         seconds, accuracy = run.total_seconds.value, run.test_accuracy.value
@@ -479,7 +473,7 @@ steps = timeline.steps(timeline.read_timeline(f"timeline_{ranks}.json"))
 seconds, travels, negotiated = timeline.typical(steps)
 print(f"median of {len(steps)} steps: {1e3 * seconds:.0f} ms, in which gradients travel", end=" ")
 print(f"{travels:.0%} of the time; {negotiated:.0%} go into negotiating, while none travels")
-plots.tensor_timeline(steps[-4:-1])
+course.plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
 # **What you should see.** The seconds are those from start to end. (Jülich published test accuracies of 0.9805 on one

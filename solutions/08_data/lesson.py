@@ -30,17 +30,17 @@ ranks = (
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07
 
 import numpy as np
 
-from lessons.toolkit import answers, data, plots, predictions, quiet
-from lessons.toolkit.checks import lesson_08 as check  # compiles Horovod if it is missing
+from lessons import course
+from lessons.toolkit import data, quiet
 from lessons.toolkit.ranks import DataDistributionError
 
+course.provide_horovod()  # compiles it if it is missing
 quiet.tensorflow()
 train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
 
@@ -56,7 +56,7 @@ train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
 predict_epoch_ratio = 0.5
 predict_files = 4
 ### END SOLUTION
-answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_files)
+course.answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_files)
 
 # %% [markdown]
 # ## Parts
@@ -72,8 +72,7 @@ answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_file
 # %% tags=["check"]
 import make_parts
 
-importlib.reload(make_parts)  # so that the cell sees what you just saved
-check.check_8_1(make_parts.partition)
+course.check("8.1", make_parts.partition)
 
 # %%
 mnist = data.load("mnist", train_samples=train_samples)
@@ -106,7 +105,7 @@ def round_robin(items, size):
 
 
 # %% tags=["check"]
-check.check_8_2(round_robin)
+course.check("8.2", round_robin)
 
 # %% [markdown]
 # ## One rank looks, all ranks know
@@ -158,8 +157,7 @@ def distribute(comm, load):
 # %% tags=["check"]
 import train
 
-importlib.reload(train)
-check.check_8_3(distribute, train)
+course.check("8.3", distribute, train)
 
 # %% [markdown]
 # ## Steps
@@ -194,8 +192,7 @@ check.check_8_3(distribute, train)
 # 2 × 32/33. The second cell below checks this with numbers in place of gradients.
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_8_4(train.common_steps)
+course.check("8.4", train.common_steps)
 
 # %%
 counts = [97, 128]
@@ -235,14 +232,11 @@ for line in difflib.unified_diff(*texts, "07_horovod/train.py", "train.py", n=0,
 # everything.
 
 # %%
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once, submit_sizes, two_nodes
-
-ranks = ranks or (two_nodes() if profile == "full" else 2)
+ranks = ranks or (course.two_nodes() if profile == "full" else 2)
 device = gpus if profile == "full" else ""
 jobs = {"one rank": (1, []), "own files": (ranks, []), "every file": (ranks, ["--unsharded"])}
 runs = {
-    name: read_files(submit_once("job.sbatch", *words, options=on_nodes(n, device)))[0]
+    name: course.submit("job.sbatch", *words, options=course.on_nodes(n, device))[0]
     for name, (n, words) in jobs.items()
 }
 for name, run in runs.items():
@@ -250,8 +244,8 @@ for name, run in runs.items():
     print(f"spread {run.end['param_spread']:g}, {run.epochs[-1].steps} steps per epoch")
 
 # %%
-maps = {name: plots.shares_of(run) for name, run in runs.items()}
-plots.sample_map(maps, train_samples)
+maps = {name: course.plots.shares_of(run) for name, run in runs.items()}
+course.plots.sample_map(maps, train_samples)
 
 # %%
 from autograder.measuring import measure
@@ -263,9 +257,9 @@ for name, run in runs.items():
     rate, useful = processed / seconds, epoch.unique_samples / seconds
     print(f"{rate:,.0f} images per second, {useful:,.0f} that count")
 ratio = measure.epoch_time(runs["own files"]).value / measure.epoch_time(runs["every file"]).value
-predictions.compare("predict_epoch_ratio", ratio)
+course.predictions.compare("predict_epoch_ratio", ratio)
 dealt = round_robin(list(range(7)), 2)
-predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
+course.predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 
 # %% [markdown]
 # **What you should see.**
@@ -301,12 +295,12 @@ if profile == "full":
 
     cifar = data.load("cifar10")
     make_parts.write_parts(cifar.x_train, cifar.y_train, "data/photographs", parts)
-    nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus))
+    nodes = course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus)
     for run in nodes:
         where = {rank.host: rank.samples for rank in run.ranks}
         print(f"{run.workers} ranks: images of one rank on each node {where},", end=" ")
         print(f"{run.epochs[-1].steps} steps, last loss {run.epochs[-1].train_loss.value:.3f}")
-    display(plots.speedup(nodes))
+    display(course.plots.speedup(nodes))
 
 # %% [markdown]
 # **What you should see** in the `full` profile. N ranks need an N-th of the steps. The time can fall in proportion,
@@ -333,7 +327,7 @@ def my_samples(n, rank, size, epoch, seed=1):
 
 
 # %% tags=["check"]
-check.check_8_5(my_samples)
+course.check("8.5", my_samples)
 
 # %% [markdown]
 # Here is what happens if each rank shuffles with its own seed before slicing, on two ranks (the picture shows 400
@@ -346,7 +340,7 @@ reads = np.bincount(np.concatenate(wrong), minlength=n)
 print(f"never read: {(reads == 0).mean():.3f}, read twice: {(reads == 2).mean():.3f}")
 right = [my_samples(400, rank, 2, epoch=0) for rank in (0, 1)]
 wrong = [np.random.default_rng(rank).permutation(400)[rank::2] for rank in (0, 1)]
-plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
+course.plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 
 # %% [markdown]
 # In this epoch a quarter of the images are never read and a quarter are read twice: ½ × ½. There is no error,
@@ -381,19 +375,19 @@ plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 ### BEGIN SOLUTION Predict: set predict_same_half to a number
 predict_same_half = 0.85
 ### END SOLUTION
-answers.note(predict_same_half=predict_same_half)
+course.answers.note(predict_same_half=predict_same_half)
 
 # %%
-[output] = submit_once("job_break.sbatch", options=on_nodes(ranks, device))
-broken = {run.header["without"]: run for run in read_files([output])}
-predictions.compare("predict_same_half", broken["same"].test_accuracy.value)
+found = course.submit("job_break.sbatch", options=course.on_nodes(ranks, device))
+broken = {run.header["without"]: run for run in found}
+course.predictions.compare("predict_same_half", broken["same"].test_accuracy.value)
 stalled = broken.pop("steps")
 asked = next(m["value"] for m in stalled.measures if m["name"] == "steps_asked")
 print(f"without steps: the ranks wanted to make {asked} steps per epoch. Horovod said:")
-for line in output.with_suffix(".err").read_text().splitlines():
+for line in Path(stalled.files[0]).with_suffix(".err").read_text().splitlines():
     if line.startswith(("Missing", "One or more rank", *"0123456789")):
         print("   ", line[:75])
-plots.faults(broken, path="", more=["images_missing", "images_twice"])
+course.plots.faults(broken, path="", more=["images_missing", "images_twice"])
 
 # %% [markdown]
 # **What you should see.** Measured on two ranks of one 2-core machine, 6,400 images in 8 files, 2 epochs, 2,000
@@ -439,9 +433,9 @@ unused_images = 3200 - train.common_steps([3200, 2400], 32) * 32
 faults_4_ranks = "BCA"
 ### END SOLUTION
 own = runs["own files"]
-answers.note(slow_disk=slow_disk, unused_images=unused_images, faults_4_ranks=faults_4_ranks)
-answers.note(own_steps=own.epochs[-1].steps)
-answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
+course.answers.note(slow_disk=slow_disk, unused_images=unused_images, faults_4_ranks=faults_4_ranks)
+course.answers.note(own_steps=own.epochs[-1].steps)
+course.answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 
 # %% [markdown]
 # ## Traps

@@ -27,17 +27,13 @@ ranks = 0  # in "full" the largest number of ranks; 0: the GPUs of two nodes of 
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
 import inspect
 import math
 import os
 import statistics
 
 from autograder.measuring import interval, measure
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once, submit_sizes, two_nodes
-from lessons.toolkit import answers, plots, predictions
-from lessons.toolkit.checks import lesson_09 as check
+from lessons import course
 
 os.environ["KERAS_BACKEND"] = "torch"  # only its defaults are read here, and torch starts quietly
 few = {"smoke": ["--train-samples", "12800"], "full": []}[profile]
@@ -65,8 +61,10 @@ predict_same, predict_sqrt, predict_linear = 0.88, 0.92, 0.93
 predict_race = 10
 predict_better = "bm"
 ### END SOLUTION
-answers.note(predict_same=predict_same, predict_sqrt=predict_sqrt, predict_linear=predict_linear)
-answers.note(predict_race=predict_race, predict_better=predict_better)
+course.answers.note(
+    predict_same=predict_same, predict_sqrt=predict_sqrt, predict_linear=predict_linear
+)
+course.answers.note(predict_race=predict_race, predict_better=predict_better)
 
 # %% [markdown]
 # ## Two rules
@@ -81,8 +79,7 @@ answers.note(predict_race=predict_race, predict_better=predict_better)
 # %% tags=["check"]
 import rates
 
-importlib.reload(rates)  # so that the cell sees what you just saved
-check.check_9_1(rates.scaled)
+course.check("9.1", rates.scaled)
 
 # %% [markdown]
 # Both rules start from a rate that suits the small batch and the optimizer. In 2018, a table listed these defaults:
@@ -100,7 +97,7 @@ def differing(old, new):
 
 
 # %% tags=["check"]
-check.check_9_1b(differing)
+course.check("9.1b", differing)
 
 # %%
 import keras
@@ -111,7 +108,7 @@ installed = {name: inspect.signature(getattr(keras.optimizers, name)).parameters
 print(f"Keras {keras.__version__}: {installed}")
 changed = differing(of_2018, installed)
 print("other start rates than in 2018:", ", ".join(changed) or "none")
-answers.note(start_rates_changed=len(changed))
+course.answers.note(start_rates_changed=len(changed))
 
 # %% [markdown]
 # **What you should see.** In Keras 3.15 Adagrad and Adadelta both start at 0.001: a tenth and a thousandth of their
@@ -128,8 +125,7 @@ answers.note(start_rates_changed=len(changed))
 # **Exercise 9.2.** Complete `lr_at` in `rates.py`. `warmup` and `total` are numbers of steps.
 
 # %% tags=["check"]
-importlib.reload(rates)
-check.check_9_2(rates.lr_at)
+course.check("9.2", rates.lr_at)
 
 # %% [markdown]
 # ## Momentum and LARS
@@ -143,8 +139,7 @@ check.check_9_2(rates.lr_at)
 # **Exercise 9.3.** Complete `update` and `lars` in `rates.py`. Their docstrings have the formulas.
 
 # %% tags=["check"]
-importlib.reload(rates)
-check.check_9_3(rates.update, rates.lars)
+course.check("9.3", rates.update, rates.lars)
 
 # %% [markdown]
 # ## The sweep
@@ -154,10 +149,10 @@ check.check_9_3(rates.update, rates.lars)
 # LARS and momentum.
 
 # %%
-sweep = read_files(submit_once("job.sbatch", *sizes))
-warm = read_files(submit_once("job_warm.sbatch", *sizes))
+sweep = course.submit("job.sbatch", *sizes)
+warm = course.submit("job_warm.sbatch", *sizes)
 layers = ["--workers", "64", "--lr", "0.05", "--lars", "0.02", "--momentum", "0.9"]
-warm += read_files(submit_once("job_warm.sbatch", *sizes, *layers))
+warm += course.submit("job_warm.sbatch", *sizes, *layers)
 results = {}
 for run in sweep + warm:
     rule = "LARS" if run.header["optimizer"] == "lars" else run.header["rule"]
@@ -167,8 +162,8 @@ for run in sweep + warm:
 for rule, seeds in results.items():
     print(f"{rule}\n   ", *(f"{n}: {min(a):.3f}–{max(a):.3f}" for n, a in seeds.items()))
 for rule in ("same", "sqrt", "linear"):
-    predictions.compare(f"predict_{rule}", statistics.mean(results[rule][16]))
-plots.accuracy_by_workers(results)
+    course.predictions.compare(f"predict_{rule}", statistics.mean(results[rule][16]))
+course.plots.accuracy_by_workers(results)
 
 # %% [markdown]
 # **What you should see.** Measured on 12,800 images, with five epochs, five seeds (you run two) and NumPy 2.4 on one
@@ -210,12 +205,12 @@ def largest(accuracies, within):
 
 
 # %% tags=["check"]
-check.check_9_4(largest)
+course.check("9.4", largest)
 
 # %%
 # The same sweep with 16 hidden units instead of 64. `largest` gets one number per rule, the mean
 # over its seeds, so that one lucky seed does not decide. The grader computes both, and compares.
-nets = {"mlp64": sweep, "mlp16": read_files(submit_once("job_nets.sbatch", *sizes))}
+nets = {"mlp64": sweep, "mlp16": course.submit("job_nets.sbatch", *sizes)}
 useful = {}
 for net, found in nets.items():
     seeds, means = {}, {}
@@ -227,7 +222,7 @@ for net, found in nets.items():
     useful[net] = largest(means, 0.01)
     print(f"{net}: best of each N", {n: round(max(a), 4) for n, a in means.items()}, end=" ")
     print("→ largest useful N:", useful[net])
-answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
+course.answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 
 # %% [markdown]
 # **What you should see.** The answer is N = 4 with 16 hidden units, and N = 8 with 64. The largest useful batch
@@ -259,12 +254,12 @@ def gap(small, large, level):
 
 
 # %% tags=["check"]
-check.check_9_4b(gap)
+course.check("9.4b", gap)
 
 # %%
 longest = {"smoke": [], "full": ["--epochs", "12"]}[profile]
 paths = {}
-for run in read_files(submit_once("job_gap.sbatch", *few, *longest)):
+for run in course.submit("job_gap.sbatch", *few, *longest):
     losses = [m["value"] for m in run.measures if m["name"] == "train_loss"]
     epochs = list(zip(losses, (e.val_accuracy.value for e in run.epochs), strict=True))
     paths.setdefault(f"N = {run.header['workers']}", []).append(epochs)
@@ -273,7 +268,7 @@ for name in ("N = 16", "N = 64"):
     gaps = [gap(small, large, 0.15) for small, large in pairs]
     shown = ", ".join("none to tell" if each is None else f"{each:+.4f}" for each in gaps)
     print(f"{name}: gap at training loss 0.15, for each seed: {shown}")
-plots.at_equal_loss(paths, 0.15)
+course.plots.at_equal_loss(paths, 0.15)
 
 # %% [markdown]
 # **What you should see.** None of five seeds shows a gap. N = 16 reaches 0.15 after 14 to 16 epochs instead of 4 or
@@ -291,11 +286,10 @@ plots.at_equal_loss(paths, 0.15)
 # array's number and `%a` the task's.
 
 # %% tags=["check"]
-importlib.reload(rates)
-check.check_9_5(rates.setting)
+course.check("9.5", rates.setting)
 
 # %%
-array = read_files(submit_once("job_array.sbatch", *few))
+array = course.submit("job_array.sbatch", *few)
 for run in sorted(array, key=lambda run: -run.test_accuracy.value):
     rate, momentum = run.header["lr"], run.header["momentum"]
     last = run.epochs[-1].train_loss.value
@@ -334,7 +328,7 @@ def race(one, several, n, share=1.0):
 
 
 # %% tags=["check"]
-check.check_9_6(epochs_to, race)
+course.check("9.6", epochs_to, race)
 
 # %%
 target = {"smoke": 0.93, "full": 0.95}[profile]
@@ -349,9 +343,9 @@ if not alone:
 one = statistics.mean(alone) if alone else math.nan
 gains = {n: [race(one, each, n) for each in found if each and alone] for n, found in needed.items()}
 if gains[16]:
-    answers.note(**{f"race_{100 * target:.0f}": statistics.mean(gains[16])})
-    predictions.compare("predict_race", statistics.mean(gains[16]), "times", how="computed")
-plots.race(needed, gains, target)
+    course.answers.note(**{f"race_{100 * target:.0f}": statistics.mean(gains[16])})
+    course.predictions.compare("predict_race", statistics.mean(gains[16]), "times", how="computed")
+course.plots.race(needed, gains, target)
 
 # %% [markdown]
 # **What you should see.** Five seeds were trained on 12,800 images with the square-root rule, until the accuracy was
@@ -382,16 +376,16 @@ plots.race(needed, gains, target)
 # %%
 layers = ["--lars", "0.02", "--momentum", "0.9", "--lr", "1"]
 small = {"smoke": ["--train-samples", "3200"], "full": []}[profile]
-two = on_nodes(2, gpus if profile == "full" else "")
-horovod = read_files(submit_once("job_horovod.sbatch", *small, options=two))
-horovod += read_files(submit_once("job_horovod_torch.sbatch", *small, *layers, options=two))
+two = course.on_nodes(2, gpus if profile == "full" else "")
+horovod = course.submit("job_horovod.sbatch", *small, options=two)
+horovod += course.submit("job_horovod_torch.sbatch", *small, *layers, options=two)
 for run in horovod:
     lrs = [m["value"] for m in run.measures if m["name"] == "lr"]
     print(f"{run.header['source']:14} rate {lrs[0]:.3g} → {max(lrs):.3g} → {lrs[-1]:.2g}, spread",
           f"{run.end['param_spread']}, test accuracy {run.test_accuracy.value:.4f}")  # fmt: skip
 if profile == "full":
-    ranks = ranks or two_nodes()
-    for run in read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus)):
+    ranks = ranks or course.two_nodes()
+    for run in course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus):
         reached = interval.measured_or_none(measure.time_to_accuracy, run, 0.5)
         print(f"{run.workers} ranks: {run.epochs[-1].seconds.value:.1f} s in the last epoch,",
               f"{reached.value:.1f} s to 0.5" if reached else "0.5 is not reached")  # fmt: skip
@@ -416,14 +410,14 @@ if profile == "full":
 # - `--without momentum`: momentum 0.9 is left on from another run.
 
 # %%
-found = read_files(submit_once("job_break.sbatch"))
+found = course.submit("job_break.sbatch")
 broken = {run.header["source"].removeprefix("without "): run for run in found}
 intact = broken["nothing"].test_accuracy.value
 better = sorted(name[0] for name, run in broken.items() if run.test_accuracy.value > intact)
-predictions.compare("predict_better", "".join(better) or "none")
+course.predictions.compare("predict_better", "".join(better) or "none")
 for name, run in broken.items():
     print(f"without {name:8}: {run.epochs[0].steps:3} updates per epoch")
-plots.faults(broken, path="lr", more=["momentum"])
+course.plots.faults(broken, path="lr", more=["momentum"])
 
 # %% [markdown]
 # **What you should see.** Measured on one core of a 2-core machine, 12,800 images, five epochs, seeds 1 to 3:
@@ -460,7 +454,7 @@ plots.faults(broken, path="lr", more=["momentum"])
 # | C | 100 | 0.4 | 0.91, 1.45, 0.25 | 0.915 |
 
 # %%
-plots.four_curves()
+course.plots.four_curves()
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: steps_64, summed_and_scaled, curve_1 to curve_4, can_tell, faults_4_workers
@@ -470,9 +464,9 @@ curve_1, curve_2, curve_3, curve_4 = "A", "B", "C", "D"
 can_tell = "no"
 faults_4_workers = "CBA"
 ### END SOLUTION
-answers.note(steps_64=steps_64, summed_and_scaled=summed_and_scaled, can_tell=can_tell)
-answers.note(curve_1=curve_1, curve_2=curve_2, curve_3=curve_3, curve_4=curve_4)
-answers.note(faults_4_workers=faults_4_workers)
+course.answers.note(steps_64=steps_64, summed_and_scaled=summed_and_scaled, can_tell=can_tell)
+course.answers.note(curve_1=curve_1, curve_2=curve_2, curve_3=curve_3, curve_4=curve_4)
+course.answers.note(faults_4_workers=faults_4_workers)
 
 # %% [markdown]
 # ## Traps

@@ -39,16 +39,10 @@ gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
 import difflib
-import importlib
-import inspect
 from pathlib import Path
 
-from IPython.display import Code
-
-from autograder.reading.files import read_files
+from lessons import course
 from lessons.folders import course_root
-from lessons.toolkit import answers, expectations, plots, predictions
-from lessons.toolkit.checks import lesson_10 as check
 from lessons.toolkit.plots.exchange import journeys
 
 few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
@@ -66,7 +60,9 @@ device = gpus if profile == "full" else ""
 ### BEGIN SOLUTION Predict: set predict_leave to a word, predict_late and predict_share to numbers
 predict_leave, predict_late, predict_share = "during", 40, 0.9
 ### END SOLUTION
-answers.note(predict_leave=predict_leave, predict_late=predict_late, predict_share=predict_share)
+course.answers.note(
+    predict_leave=predict_leave, predict_late=predict_late, predict_share=predict_share
+)
 
 # %% [markdown]
 # ## Seven steps
@@ -77,9 +73,7 @@ answers.note(predict_leave=predict_leave, predict_late=predict_late, predict_sha
 # %%
 import train
 
-importlib.reload(train)  # so that the cell sees what you just saved
-places = (train.start_ranks, train.distribute, train.order_of)
-Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), language="python")
+course.show_code(train.start_ranks, train.distribute, train.order_of)
 
 # %% [markdown]
 # | step | line | what happens without it |
@@ -114,8 +108,7 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # %% tags=["check"]
 import train
 
-importlib.reload(train)
-check.check_10_1(train)
+course.check("10.1", train)
 
 # %% [markdown]
 # **Exercise 10.2.** Complete `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and the
@@ -123,8 +116,7 @@ check.check_10_1(train)
 # indices as a tensor, unchanged.
 
 # %% tags=["check"]
-importlib.reload(train)
-check.check_10_2(train)
+course.check("10.2", train)
 
 # %% [markdown]
 # This is the only difference from the serial program:
@@ -146,13 +138,11 @@ else:
 # The toolkit also tests the training itself. In each epoch it draws one step at random, and computes it again from
 # the mean of all ranks' gradients. `drawn_error` is the relative difference.
 
+
 # %%
-from cluster.jobs.notebook import JobError, on_nodes, submit_once
-
-
 def run(job, workers, *words):
     batch = ["--batch-size", 256 // workers]
-    return read_files(submit_once(job, *few, *batch, *words, options=on_nodes(workers, device)))
+    return course.submit(job, *few, *batch, *words, options=course.on_nodes(workers, device))
 
 
 runs = {"one rank": run("job.sbatch", 1)[0], "DDP": run("job.sbatch", ranks)[0]}
@@ -223,14 +213,14 @@ def last_arrival(ready, travel):
 
 
 # %% tags=["check"]
-check.check_10_3(last_arrival)
+course.check("10.3", last_arrival)
 
 # %% [markdown]
 # `buckets.py` measures this on a ResNet with 272,282 parameters (1.1 MB of gradients), then again with a
 # *straggler*: the last rank begins each step 40 ms late.
 
 # %%
-[travels] = read_files(submit_once("job_buckets.sbatch", options=on_nodes(ranks, device)))
+[travels] = course.submit("job_buckets.sbatch", options=course.on_nodes(ranks, device))
 steps = {}
 for measure in travels.measures:
     if measure["name"] == "step_s":
@@ -238,15 +228,15 @@ for measure in travels.measures:
 for size, (on_time, late) in steps.items():
     print(f"{size:g} MB: a step takes {on_time:.0f} ms; with one late rank {late:.0f} ms for all")
 backward, trips = journeys(travels)[min(steps)]  # of the smallest buckets
-predictions.compare("predict_leave", "during" if trips[0][0] < backward else "after")
+course.predictions.compare("predict_leave", "during" if trips[0][0] < backward else "after")
 longer = [late - on_time for on_time, late in steps.values()]
-predictions.compare("predict_late", max(longer), "ms")
-plots.buckets(travels)
+course.predictions.compare("predict_late", max(longer), "ms")
+course.plots.buckets(travels)
 
 # %%
 alone = "Is there only one rank? Then nobody waits for the late one."
 slow = "Are there more ranks than cores? Then they take turns, and a step waits for that, too."
-expectations.compare(
+course.expectations.compare(
     "A step is longer by", longer, between=(30, 60), unit="ms", below=alone, above=slow
 )
 
@@ -283,8 +273,7 @@ expectations.compare(
 # %% tags=["check"]
 import no_sync
 
-importlib.reload(no_sync)
-check.check_10_4(no_sync)
+course.check("10.4", no_sync)
 
 # %% [markdown]
 # N parts are equivalent to one large batch, except in layers that use the whole batch: BatchNorm normalises each
@@ -304,8 +293,8 @@ check.check_10_4(no_sync)
 
 # %%
 try:
-    submit_once("job_hang.sbatch", options=on_nodes(ranks, device))
-except JobError:
+    course.submit("job_hang.sbatch", options=course.on_nodes(ranks, device))
+except course.JobError:
     print("The job failed. Its last errors:")
 errors = max(Path().glob("10_hang_*.err"), key=lambda file: file.stat().st_mtime)
 print(*[line[:150] for line in errors.read_text().splitlines() if "Error" in line], sep="\n")
@@ -346,8 +335,7 @@ for rank in (0, 1):
 # wrapper keeps the original network in `model.module`, which sends nothing.
 
 # %% tags=["check"]
-importlib.reload(no_sync)
-check.check_10_5(no_sync)
+course.check("10.5", no_sync)
 
 # %% [markdown]
 # Now do the same work with each batch split into four parts. The program also tests both functions on copies of
@@ -373,13 +361,13 @@ words = {
     "full": "--width 10 --bucket-mb 25 --steps 6 --batch-size 256",
 }
 rounds = words[profile].split()
-[speed] = read_files(submit_once("job_speed.sbatch", *rounds, options=on_nodes(ranks, device)))
+[speed] = course.submit("job_speed.sbatch", *rounds, options=course.on_nodes(ranks, device))
 from autograder.measuring.rounds import share
 
-predictions.compare("predict_share", share(speed))
+course.predictions.compare("predict_share", share(speed))
 if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their range
-    expectations.compare("Share of the ceiling", share(speed), between=(0.75, 1.1))
-plots.speed_rounds(speed)
+    course.expectations.compare("Share of the ceiling", share(speed), between=(0.75, 1.1))
+course.plots.speed_rounds(speed)
 
 # %% [markdown]
 # **What you should see.** The blue line runs just below the yellow one: ranks that exchange gradients still
@@ -418,8 +406,8 @@ waits_in_0, waits_in_1, read_twice = "barrier", "broadcast", 4 * 401 - 1601
 weight_ratio, buffers_sent = 30 / 10, 3
 saved_ms = last_arrival([40], [48]) - last_arrival([10, 20, 30, 40], [12] * 4)
 ### END SOLUTION
-answers.note(waits_in_0=waits_in_0, waits_in_1=waits_in_1, read_twice=read_twice)
-answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=saved_ms)
+course.answers.note(waits_in_0=waits_in_0, waits_in_1=waits_in_1, read_twice=read_twice)
+course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=saved_ms)
 
 # %% [markdown]
 # ## Traps
@@ -445,7 +433,7 @@ answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=save
 # **To show a friend**: your own speedup in one picture, saved beside this page.
 
 # %%
-plots.speedup_card(speed, save="my_speedup.png")
+course.plots.speedup_card(speed, save="my_speedup.png")
 
 # %% [markdown]
 # **Submit** your work in a terminal. This packs the folder and lists its contents.

@@ -39,12 +39,9 @@ ranks = 2  # stages; in "full" as many as you have GPUs, and at most nine, one f
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
 import statistics
 
-from autograder.reading.files import read_files
-from lessons.toolkit import answers, plots, predictions
-from lessons.toolkit.checks import lesson_11 as check
+from lessons import course
 
 import pipeline
 import plan
@@ -71,7 +68,7 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 ### BEGIN SOLUTION Predict: set all three to numbers; of the first two, 1 is the time of one process
 predict_one, predict_four, predict_cross = 1.0, 0.7, 400
 ### END SOLUTION
-answers.note(predict_one=predict_one, predict_four=predict_four, predict_cross=predict_cross)
+course.answers.note(predict_one=predict_one, predict_four=predict_four, predict_cross=predict_cross)
 
 # %% [markdown]
 # # Pipelines
@@ -85,8 +82,7 @@ answers.note(predict_one=predict_one, predict_four=predict_four, predict_cross=p
 # 0 and layers 4 to 8 on stage 1. Make the heaviest stage as light as possible.
 
 # %% tags=["check"]
-importlib.reload(plan)  # so that the cell sees what you just saved
-check.check_11_1(plan)
+course.check("11.1", plan)
 
 # %% [markdown]
 # ## The bubble
@@ -107,7 +103,7 @@ def bubble(stages, m):
 
 
 # %% tags=["check"]
-check.check_11_2(bubble)
+course.check("11.2", bubble)
 
 # %% [markdown]
 # ## In which order?
@@ -124,14 +120,13 @@ check.check_11_2(bubble)
 # with two stages, ranks 0 and 1 are replica 0, and ranks 2 and 3 are replica 1.
 
 # %% tags=["check"]
-importlib.reload(plan)
-check.check_11_3(plan)
+course.check("11.3", plan)
 
 # %%
 from lessons.toolkit.ranks.schedules import interleaved
 
 drawn = {kind: plan.schedule(4, 8, kind) for kind in ("gpipe", "1f1b")}
-plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
+course.plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 
 # %% [markdown]
 # These diagrams are drawn, not measured. In them, a backward pass takes twice as long as a forward pass, and messages
@@ -169,8 +164,7 @@ plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 #   for later. Append it to `sent`. (The check supports `recv`, `send` and `isend`.)
 
 # %% tags=["check"]
-importlib.reload(pipeline)
-check.check_11_4(pipeline)
+course.check("11.4", pipeline)
 
 # %% [markdown]
 # ## Is it the same network?
@@ -178,14 +172,12 @@ check.check_11_4(pipeline)
 # This cell trains on one rank, then on `ranks` stages, with the same seed and batches.
 
 # %%
-from cluster.jobs.notebook import on_nodes, submit_once
-
 device = gpus if profile == "full" else ""
-one, several = on_nodes(1, device), on_nodes(ranks, device)
-[serial] = read_files(submit_once("job.sbatch", *few, options=one))
-[staged] = read_files(submit_once("job.sbatch", *few, options=several))
+one, several = course.on_nodes(1, device), course.on_nodes(ranks, device)
+[serial] = course.submit("job.sbatch", *few, options=one)
+[staged] = course.submit("job.sbatch", *few, options=several)
 parts = ["--micro-batches", 2 ** max(2, (ranks - 1).bit_length())]  # at least one for each stage
-[library] = read_files(submit_once("job_library.sbatch", *few[:2], *parts, options=several))
+[library] = course.submit("job_library.sbatch", *few[:2], *parts, options=several)
 for run in (serial, staged, library):
     losses = ", ".join(f"{epoch.train_loss.value:.6f}" for epoch in run.epochs)
     print(f"{run.header['source']} on {run.workers}: losses {losses}")
@@ -214,19 +206,19 @@ for run in (serial, staged, library):
 
 # %%
 large = [] if profile == "smoke" else ["--width", "8192", "--batch-size", "4096"]
-[speed] = read_files(submit_once("job_speed.sbatch", *large, options=several))
-plots.step_times(speed, predicted=predict_four)
+[speed] = course.submit("job_speed.sbatch", *large, options=several)
+course.plots.step_times(speed, predicted=predict_four)
 
 # %%
 rounds = speed.measured("pipeline_round")
 for m, name in ((1, "one"), (4, "four")):
     ratios = [each["together_s"][str(m)] / each["alone_s"] for each in rounds]
-    predictions.compare(f"predict_{name}", statistics.median(ratios), "of one process")
+    course.predictions.compare(f"predict_{name}", statistics.median(ratios), "of one process")
 for name in ("pipeline_speedup", "pipeline_share"):
     values = sorted(each["value"] for each in speed.measured(name))
     print(f"{name}: {statistics.median(values):.2f} ({values[0]:.2f} … {values[-1]:.2f})")
 [best_m] = [each["value"] for each in speed.measured("best_micro_batches")]
-answers.note(best_m=best_m)
+course.answers.note(best_m=best_m)
 
 # %% [markdown]
 # **What you should see.** A *medium* number of micro-batches is fastest. With one micro-batch, the stages take turns
@@ -257,7 +249,7 @@ for off in counted:
     print(f"rank {off['of_rank']} received {off['bytes']:,} bytes in a step")
 if not counted:
     print("bytes: not counted, because NCCL does not send them through the kernel's sockets")
-plots.measured_stages(speed)
+course.plots.measured_stages(speed)
 
 # %% [markdown]
 # The formula counts only the bubble; unequal stages, messages and other load add idle time. One rank receives the
@@ -283,8 +275,8 @@ plots.measured_stages(speed)
 ### BEGIN SOLUTION Answer: set swap_order to a, b, c or d
 swap_order = "d"
 ### END SOLUTION
-answers.note(swap_order=swap_order)
-[hung] = read_files(submit_once("job_deadlock.sbatch", options=on_nodes(2, device)))
+course.answers.note(swap_order=swap_order)
+[hung] = course.submit("job_deadlock.sbatch", options=course.on_nodes(2, device))
 for wait in hung.measured("waited_s"):
     print(f"{wait['order']}: {wait['value']:.2f} s, {wait['said']}")
 
@@ -316,9 +308,8 @@ for wait in hung.measured("waited_s"):
 # mistakes the loss still falls, so the check compares outputs and gradients with those of the whole layers.
 
 # %% tags=["check"]
-importlib.reload(tensor_layers)
-check.check_11_5(tensor_layers.cut)
-check.check_11_6(tensor_layers)
+course.check("11.5", tensor_layers.cut)
+course.check("11.6", tensor_layers)
 
 # %% [markdown]
 # ## Who sends less?
@@ -332,15 +323,14 @@ check.check_11_6(tensor_layers)
 # backward pass, each but the first sums its inputs' gradients. The images need none.
 
 # %% tags=["check"]
-importlib.reload(tensor_layers)
-check.check_11_7(tensor_layers.bytes_a_step)
+course.check("11.7", tensor_layers.bytes_a_step)
 
 # %%
 wide = [] if profile == "smoke" else ["--width", "4096", "--batch-sizes", "256", "16384"]
 jobs = [[], ["--backend", "nccl", "--precision", "float32"]]  # the second for its seconds
-longer = on_nodes(ranks, device, minutes=60)  # "full": Gloo moves 3.7 GB per step in float64
+longer = course.on_nodes(ranks, device, minutes=60)  # "full": Gloo moves 3.7 GB per step in float64
 for words in jobs if profile == "full" else jobs[:1]:
-    [cut] = read_files(submit_once("job_tensor.sbatch", *wide, *words, options=longer))
+    [cut] = course.submit("job_tensor.sbatch", *wide, *words, options=longer)
     for step in cut.measured("step_s"):
         sent = f"{step['bytes']:12,} bytes per step, " if step.get("bytes") else f"{'':29}"
         print(f"batch {step['batch']:5} {step['way']:7} {sent}{step['value']:.4f} s")
@@ -348,7 +338,7 @@ width = int(cut.header["model"].rpartition("x")[2])
 sizes = [784, *[width] * 7, 10]
 images = tensor_layers.bytes_a_step("tensor", sizes, 1, ranks, 8)
 cross = tensor_layers.bytes_a_step("data", sizes, 1, ranks, 8) / images
-predictions.compare("predict_cross", cross, "images", how="computed")
+course.predictions.compare("predict_cross", cross, "images", how="computed")
 
 # %% [markdown]
 # **What you should see.** The kernel counted these bytes on each rank's connections. On two ranks, in float64, copies
@@ -388,8 +378,8 @@ held_first = 8
 gpipe_most = 8 * (1 - bubble(8, 32))
 loss_rank, better_cut = "last", "dense"
 ### END SOLUTION
-answers.note(bubble_share=bubble_share, bubble_ratio=bubble_ratio, held_first=held_first)
-answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
+course.answers.note(bubble_share=bubble_share, bubble_ratio=bubble_ratio, held_first=held_first)
+course.answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=better_cut)
 
 # %% [markdown]
 # ## Traps

@@ -27,16 +27,11 @@ ranks = 0  # the largest number of ranks, up to 48; 0: 2 in "smoke", in "full" t
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
-from pathlib import Path
-
 import numpy as np
 
 from autograder.measuring import interval, scaling_laws, study_table
-from autograder.reading.files import read_files
-from cluster.jobs.notebook import on_nodes, submit_once, two_nodes, typed
-from lessons.toolkit import answers, foretelling, plots, predictions, scaling_report
-from lessons.toolkit.checks import lesson_12 as check
+from lessons import course
+from lessons.toolkit import foretelling, scaling_report
 
 few = {"smoke": "--train-samples 1280 --test-samples 500 --epochs 3", "full": ""}[profile].split()
 # Published: GPUs, and for a small and a large data set images/s and seconds from start to end
@@ -57,7 +52,7 @@ SMALL, LARGE = [240, 464, 892, 1668, 3075, 5205], [242, 475, 935, 1817, 3597, 69
 predict_efficiency = 0.9
 predict_1024 = 200
 ### END SOLUTION
-answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
+course.answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 
 # %% [markdown]
 # ## Three studies share one name
@@ -81,8 +76,7 @@ answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 # %% tags=["check"]
 import train
 
-importlib.reload(train)  # so that the cell sees what you just saved
-check.check_12_1(train)
+course.check("12.1", train)
 
 # %% [markdown]
 # ## Measure in rounds, in one job
@@ -103,21 +97,21 @@ check.check_12_1(train)
 # and each of 16 reads 3,072. With 48 ranks, each reads one batch. There are not enough images for more.
 
 # %%
-ranks = min(48, ranks or (two_nodes() if profile == "full" else 2))
+ranks = min(48, ranks or (course.two_nodes() if profile == "full" else 2))
 device = gpus if profile == "full" else ""
 alone = {"smoke": (32, 2, 1), "full": (32 * min(max(8, ranks), 32), 24, 10)}
 batch, steps, width = alone[profile]
 weak = min(steps, 50_000 // ranks // batch) * batch
 words = ["--batch-size", batch, "--train-samples", steps * batch, "--weak-samples", weak]
-submit_once("job_study.sbatch", *words, "--width", width, options=on_nodes(ranks, device))
-runs = read_files(sorted(Path().glob("12_study_*.out")))  # all of them count
+course.submit("job_study.sbatch", *words, "--width", width, options=course.on_nodes(ranks, device))
+runs = course.runs("12_study_*.out")  # all of them count
 tables = dict(study_table.by_kind(runs))
 own_efficiency = tables["epoch"][-1].efficiency.value
-answers.note(own_efficiency=own_efficiency)
-predictions.compare("predict_efficiency", own_efficiency)
+course.answers.note(own_efficiency=own_efficiency)
+course.predictions.compare("predict_efficiency", own_efficiency)
 scaling_report.tell_missing(tables)
 scaling_report.tell_crowded(runs)
-plots.scaling_study(runs)
+course.plots.scaling_study(runs)
 
 # %% [markdown]
 # **What you should see.** On two idle cores, both epoch and weak scaling come close to the silent copies. Strong
@@ -156,7 +150,8 @@ def ring_s(p, size, alpha, rate):
 
 
 # %% tags=["check"]
-check.check_12_2(karp_flatt, ring_s)
+course.check("12.2", karp_flatt, ring_s)
+print("ring:", *(f"{1e3 * ring_s(p, 1e8, 5e-6, 2.5e10):.0f} ms on {p:,}," for p in (2, 32, 1024)))
 
 # %% [markdown]
 # `GPUS`, `SMALL` and `LARGE` above contain two published studies. A Vision Transformer was trained on 1 to 32 H100 of
@@ -203,7 +198,7 @@ def fixed_and_divided(sizes, seconds):
 
 
 # %% tags=["check"]
-check.check_12_3(amdahl_f, gustafson_s, fixed_and_divided)
+course.check("12.3", amdahl_f, gustafson_s, fixed_and_divided)
 
 # %% [markdown]
 # **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ. For these tables an unconstrained fit of both columns has
@@ -234,7 +229,7 @@ def at(sizes, speedups, p):
 
 
 # %% tags=["check"]
-check.check_12_4(usl, at)
+course.check("12.4", usl, at)
 
 # %%
 small, large = ([rate / rates[0] for rate in rates] for rates in (SMALL, LARGE))
@@ -247,11 +242,11 @@ for name, (sizes, S) in sets.items():
     fits[f"{name}_low_1024"], fits[f"{name}_high_1024"] = at(sizes, S, 1024)
     curves[name] = scaling_laws.textbook(sizes, S)
 fits["small_fixed_s"], fits["small_divided_s"] = fixed_and_divided(GPUS, SMALL_T)
-answers.note(**{name: float(value) for name, value in fits.items()})
+course.answers.note(**{name: float(value) for name, value in fits.items()})
 low, top = fits["small_low_1024"], fits["small_high_1024"]
-predictions.compare("predict_1024", interval.Measure(np.sqrt(low * top), low, top), how="computed")
-print("ring:", *(f"{1e3 * ring_s(p, 1e8, 5e-6, 2.5e10):.0f} ms on {p:,}," for p in (2, 32, 1024)))
-plots.laws_beyond(sets, curves, 1024)
+guess = interval.Measure(np.sqrt(low * top), low, top)
+course.predictions.compare("predict_1024", guess, how="computed")
+course.plots.laws_beyond(sets, curves, 1024)
 
 # %% [markdown]
 # **What you should see.** Amdahl's law passes within 4 % of all six points, although e falls. A good fit does not
@@ -314,10 +309,10 @@ intervals["llm_tokens"] = 1160000, 1430000
 intervals["megascale"] = 5.95, 7.6
 ### END SOLUTION
 ends = {f"foretold_{name}": f"{low:g} to {high:g}" for name, (low, high) in intervals.items()}
-answers.note(**ends)
+course.answers.note(**ends)
 
 # %% tags=["check"]
-check.check_12_5(intervals)
+course.check("12.5", intervals)
 
 # %%
 for name, (low, high) in intervals.items():
@@ -350,7 +345,7 @@ def time_to(target, accuracies, seconds):
 
 
 # %% tags=["check"]
-check.check_12_6(time_to)
+course.check("12.6", time_to)
 
 # %% [markdown]
 # Run this lesson's program on one rank, and on several in strong and in epoch scaling:
@@ -359,8 +354,7 @@ check.check_12_6(time_to)
 jobs = {"one": (1, "epoch"), "strong": (ranks, "strong"), "epoch": (ranks, "epoch")}
 trained = {}
 for name, (n, kind) in jobs.items():
-    files = submit_once("job.sbatch", "--scaling", kind, *few, options=on_nodes(n, device))
-    [run] = read_files(files)
+    [run] = course.submit("job.sbatch", "--scaling", kind, *few, options=course.on_nodes(n, device))
     trained[name] = run
     curve = [epoch.val_accuracy.value for epoch in run.epochs]
     reached = time_to(0.8, curve, [epoch.seconds.value for epoch in run.epochs])
@@ -368,7 +362,7 @@ for name, (n, kind) in jobs.items():
     print(", ".join(f"{accuracy:.3f}" for accuracy in curve), end="; 0.8 after ")
     print("more than its epochs" if reached is None else f"{reached:.2f} s")
     if name == "one":
-        answers.note(time_to_target=reached)
+        course.answers.note(time_to_target=reached)
 
 # %% [markdown]
 # **What you should see.** In strong scaling the curve matches that of one rank, except for the last digit. Epoch
@@ -413,31 +407,32 @@ def sweet_spot(sizes, seconds):
 
 
 # %% tags=["check"]
-check.check_12_7(cost, sweet_spot)
+course.check("12.7", cost, sweet_spot)
 
 # %% [markdown]
 # This cell shows what your own jobs cost, from the scheduler's accounting. It also shows time and cost: for
-# the small set, for the large set's line 313 + 2,052/p, and for your epoch scaling.
+# the small set, for the large set's line 313 + 2,052/p, and for your epoch scaling. Some sites keep records for only
+# a few days, or none: then there is nothing to show.
 
 # %%
 numbers = ",".join(sorted({run.job_id for run in (*runs, *trained.values()) if run.job_id}))
 columns, costs = "JobID,Elapsed,AllocTRES,ConsumedEnergy", {}
-# Some sites keep records for only a few days, or none: then there is nothing to show.
-for line in typed(f"sacct -X -n -P --format={columns} --jobs={numbers} || true").splitlines():
+told = course.typed(f"sacct -X -n -P --format={columns} --jobs={numbers} || true")
+for line in told.splitlines():
     gpu_hours, kwh = cost(line)
     energy = "no energy on record" if kwh is None else f"{kwh:.3g} kWh"
-    job, elapsed, allocated, _ = line.split("|")
-    costs[f"job {job}"] = f"{gpu_hours:.3g} GPU-hours, {energy} ({elapsed} of {allocated})"
+    job, *took = line.split("|")
+    costs[f"job {job}"] = f"{gpu_hours:.3g} GPU-hours, {energy} ({took[0]} of {took[1]})"
     print(f"job {job}:", costs[f"job {job}"])
 times = {"small": (GPUS, SMALL_T), "large": (GPUS, [313 + 2052 / p for p in GPUS])}
 times["own"] = tuple(zip(*((r.ranks, r.seconds.value) for r in tables["epoch"]), strict=True))
-for name, (sizes, seconds) in times.items():
-    shown = [f"{t:.3g} s × {p} = {p * t:.3g}" for p, t in zip(sizes, seconds, strict=True)]
-    print(f"{name}: sweet spot {sweet_spot(sizes, seconds)}; time and cost", *shown, sep=", ")
+for name, data in times.items():
+    shown = (f"{t:.3g} s × {p} = {p * t:.3g}" for p, t in zip(*data, strict=True))
+    print(f"{name}: sweet spot {sweet_spot(*data)}; time × GPUs:", ", ".join(shown))
 
 # %% [markdown]
-# **What you should see.** A machine without GPUs shows 0 GPU-hours. For the small set, 32 GPUs
-# take 328 s, one takes 556 s, and the sweet spot is one GPU. For the large set it is 8 GPUs. For a line a + b/p, cost
+# **What you should see.** A machine without GPUs shows 0 GPU-hours. For the small set, 32 GPUs take 328 s, one takes
+# 556 s, and the sweet spot is one GPU. For the large set it is 8 GPUs. For a line a + b/p, cost
 # × time is smallest near p = b/a, where the divided work takes as long as the fixed cost. The *fastest* size is worth
 # its price when somebody is waiting. Say in your recommendation which of the two you prefer.
 #
@@ -475,7 +470,7 @@ for name, (sizes, seconds) in times.items():
 # %% tags=["exercise"]
 question = recommendation = unknown = ""
 ### BEGIN SOLUTION Exercise 12.8: set question, recommendation, unknown, and the questions' names
-kinds = dict(study_table.by_kind(read_files(sorted(Path().glob("12_study_*.out")))))
+kinds = dict(study_table.by_kind(course.runs("12_study_*.out")))
 told = [f"{row.ranks} ranks have {row.efficiency.value:.2f}" for row in kinds.get("epoch", [])]
 question = f"""Is it worth asking for {ranks} ranks instead of one to train this ResNet on CIFAR-10,
 and does the answer depend on what is kept fixed?"""
@@ -487,12 +482,12 @@ kind_a, kind_b, kind_c, supported, cannot_tell = "strong", "epoch", "weak", "b",
 sweet_large = sweet_spot(GPUS, [60 + 2052 / p for p in GPUS])
 cost_ratio, plugin_1024 = 32 * 328 / 556, 1 / 3.2
 ### END SOLUTION
-answers.note(kind_a=kind_a, kind_b=kind_b, kind_c=kind_c, sweet_large=sweet_large)
-answers.note(supported=supported, cannot_tell=cannot_tell)
-answers.note(cost_ratio=cost_ratio, plugin_1024=plugin_1024)
+course.answers.note(kind_a=kind_a, kind_b=kind_b, kind_c=kind_c, sweet_large=sweet_large)
+course.answers.note(supported=supported, cannot_tell=cannot_tell)
+course.answers.note(cost_ratio=cost_ratio, plugin_1024=plugin_1024)
 
 # %% tags=["check"]
-check.check_12_8(question, recommendation, unknown)
+course.check("12.8", question, recommendation, unknown)
 
 # %%
 scaling_report.write(

@@ -40,11 +40,7 @@ ranks = 2  # in "full" as many as you have GPUs on one node
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
-
-from autograder.reading.files import read_files
-from lessons.toolkit import answers, expectations, plots, predictions
-from lessons.toolkit.checks import lesson_13 as check
+from lessons import course
 
 import library
 import ring
@@ -70,7 +66,7 @@ size = {"smoke": brief, "full": full}[profile]
 ### BEGIN SOLUTION Predict: set predict_held and predict_sent to numbers, predict_same to letters
 predict_held, predict_sent, predict_same = 0.5, 1.5, "wn"
 ### END SOLUTION
-answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=predict_same)
+course.answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=predict_same)
 
 # %% [markdown]
 # ## What must each rank hold?
@@ -89,8 +85,7 @@ answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=
 # dictionary with the keys `parameters`, `gradients` and `optimizer`.
 
 # %% tags=["check"]
-importlib.reload(state)  # so that the cell sees what you just saved
-check.check_13_1(state.state_bytes)
+course.check("13.1", state.state_bytes)
 
 # %% [markdown]
 # ## A part for every rank
@@ -103,8 +98,7 @@ check.check_13_1(state.state_bytes)
 # of equal length, so first append zeros to `flat`.
 
 # %% tags=["check"]
-importlib.reload(zero)
-check.check_13_2(zero.part_of)
+course.check("13.2", zero.part_of)
 
 # %% [markdown]
 # ## Gather and collect
@@ -128,10 +122,8 @@ check.check_13_2(zero.part_of)
 # Otherwise every rank may wait for a neighbour that is itself waiting.
 
 # %% tags=["check"]
-importlib.reload(zero)
-importlib.reload(ring)
-check.check_13_3(zero)
-check.check_13_4(ring)
+course.check("13.3", zero)
+course.check("13.4", ring)
 
 # %% [markdown]
 # ## When?
@@ -155,9 +147,8 @@ check.check_13_4(ring)
 # `clip_grad_norm_` does, multiply by `most / (norm + 1e-6)`, or by 1 if that is less.
 
 # %% tags=["check"]
-importlib.reload(zero)
-check.check_13_5(zero.watch)
-check.check_13_6(zero)
+course.check("13.5", zero.watch)
+course.check("13.6", zero)
 
 # %% [markdown]
 # ## fully_shard
@@ -181,8 +172,7 @@ check.check_13_6(zero)
 # **Exercise 13.7.** `shard` in `library.py` makes each block one unit and the rest another, in place.
 
 # %% tags=["check"]
-importlib.reload(library)
-check.check_13_7(library)
+course.check("13.7", library)
 
 # %% [markdown]
 # ## Is it the same, and who holds what?
@@ -192,13 +182,11 @@ check.check_13_7(library)
 # texts of all ranks.
 
 # %%
-from cluster.jobs.notebook import on_nodes, show_output, submit_once
-
-several = on_nodes(ranks, gpus if profile == "full" else "")
+several = course.on_nodes(ranks, gpus if profile == "full" else "")
 
 
 def train(*words, options=several):
-    found = read_files(submit_once("job.sbatch", *size, *words, options=options))
+    found = course.submit("job.sbatch", *size, *words, options=options)
     return {run.header["source"]: run for run in found}
 
 
@@ -216,11 +204,13 @@ for way, run in runs.items():
     print(f"{way}: loss {loss:.3f}, {error:.0e} from serial; ", end="")
     print(f"{held:.1f} MB of state, {peak:.1f} MB at most, {sent:.2f} × parameters received")
 held = measure(runs["zero3"], "state_bytes") / measure(runs["ddp"], "state_bytes")
-predictions.compare("predict_held", held)
+course.predictions.compare("predict_held", held)
 sent = measure(runs["zero3"], "times_params") / measure(runs["ddp"], "times_params")
-predictions.compare("predict_sent", sent)
+course.predictions.compare("predict_sent", sent)
 twice = "Is a unit gathered or collected more often than the table says?"
-expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice, counted=True)
+course.expectations.compare(
+    "zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice, counted=True
+)
 
 # %% [markdown]
 # **What you should see.** The losses agree in all digits, and the float64 parameters differ by 4e-12. On two ranks
@@ -245,8 +235,8 @@ expectations.compare("zero3's bytes over ddp's", sent, (1.45, 1.6), above=twice,
 # %%
 peak = measure(runs["zero3"], "peak_bytes") / measure(runs["ddp"], "peak_bytes")
 whole = "Is a unit freed after its forward pass, and are whole gradients dropped?"
-expectations.compare("zero3's peak over ddp's", peak, (0.2, 0.7), above=whole, counted=True)
-plots.staircase(runs, save="my_staircase.png")
+course.expectations.compare("zero3's peak over ddp's", peak, (0.2, 0.7), above=whole, counted=True)
+course.plots.staircase(runs, save="my_staircase.png")
 
 # %% [markdown]
 # **What you should see.** Read it from left to right.
@@ -287,8 +277,7 @@ for way, run in gloo.items():
 # `use_reentrant=False`: the older variant gives no gradients if the block's input needs none.
 
 # %% tags=["check"]
-importlib.reload(library)
-check.check_13_8(library.recompute)
+course.check("13.8", library.recompute)
 
 # %%
 [twice] = train("--ways", "fsdp", "--recompute", *brief).values()
@@ -297,7 +286,7 @@ for name, run in {"fsdp": runs["fsdp"], "recompute": twice, "mixed": mixed}.item
     print(f"{name}: {kept:.1f} MB of activations, {sent:.2f} × parameters received, ", end="")
     print(f"{measure(run, 'serial_error'):.0e} from serial")
 kept = measure(twice, "activation_bytes") / measure(runs["fsdp"], "activation_bytes")
-expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), counted=True)
+course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), counted=True)
 
 # %% [markdown]
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB, and training
@@ -324,19 +313,17 @@ expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), c
 # **Exercise 13.9.** `save` and `load` in `saving.py` write and read both dictionaries.
 
 # %% tags=["check"]
-importlib.reload(saving)
-check.check_13_9(saving)
+course.check("13.9", saving)
 
 # %% [markdown]
 # Train once more with `fsdp`, and save. Then `load.py` creates another network on **one** rank, loads the
 # checkpoint, writes a text, and takes one more step.
 
 # %%
-one = on_nodes(1, gpus if profile == "full" else "")
+one = course.on_nodes(1, gpus if profile == "full" else "")
 [saved] = train("--ways", "fsdp", "--save", "checkpoint").values()
-read = submit_once("job_load.sbatch", *size, options=one)
-show_output(read)
-[loaded] = read_files(read)
+[loaded] = course.submit("job_load.sbatch", *size, options=one)
+course.show_output([loaded])
 for name, run in {"wrote": saved, "read": loaded}.items():
     test, after = run.test_loss.value, measure(run, "next_loss")
     print(f"{run.workers} rank(s) {name}: test loss {test:.6f}, {after:.6f} after the next step")
@@ -357,7 +344,7 @@ for name, run in {"wrote": saved, "read": loaded}.items():
 # | `save` | only rank 0 asks for the full parameters, to save them |
 
 # %%
-found = read_files(submit_once("job_break.sbatch", *size, "--epochs", 2, options=several))
+found = course.submit("job_break.sbatch", *size, "--epochs", 2, options=several)
 broken = {run.header["without"]: run for run in found}
 intact = broken["nothing"].epochs[-1].train_loss.value
 usual = [
@@ -365,8 +352,8 @@ usual = [
     for name in ("wrap", "optimizer", "norm")
     if broken[name].epochs[-1].train_loss.value < intact + 0.1
 ]
-predictions.compare("predict_same", "".join(name[0] for name in usual) or "none")
-plots.faults(broken, path="", more=["peak_kb", "serial_error"])
+course.predictions.compare("predict_same", "".join(name[0] for name in usual) or "none")
+course.plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 
 # %% [markdown]
 # **What you should see.** On two ranks, with PyTorch 2.13 on CPUs:
@@ -421,14 +408,14 @@ def needs(network, way):
 
 
 # %% tags=["check"]
-check.check_13_10(needs)
+course.check("13.10", needs)
 
 # %%
 ways = {name: fits(network, needs) for name, network in NETWORKS.items()}
 for name, (way, much) in ways.items():
     print(f"{name}: {way}" + (f", {much / 1e9:.4g} GB" if way != "none" else " fits"))
 fit = {f"fits_{name}": f"{much / 1e9:.4g}" for name, (way, much) in ways.items() if way != "none"}
-answers.note(**fit)
+course.answers.note(**fit)
 
 # %% [markdown]
 # If none of them fits, use more devices, or cut the network (lesson 11): between layers if the links are slow,
@@ -460,8 +447,8 @@ gloo_times = 3 * 3 / 4
 mixed_kind = "copies"
 faults_8_blocks = "CAB"
 ### END SOLUTION
-answers.note(devices_f=devices_f, gloo_times=gloo_times)
-answers.note(mixed_kind=mixed_kind, faults_8_blocks=faults_8_blocks)
+course.answers.note(devices_f=devices_f, gloo_times=gloo_times)
+course.answers.note(mixed_kind=mixed_kind, faults_8_blocks=faults_8_blocks)
 
 # %% [markdown]
 # ## Traps

@@ -29,11 +29,8 @@ profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, one GPU
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
-
-from autograder.reading.files import read_files
-from lessons.toolkit import answers, expectations, plots, predictions, traces
-from lessons.toolkit.checks import lesson_14 as check
+from lessons import course
+from lessons.toolkit import traces
 
 import fast
 import flops
@@ -59,7 +56,7 @@ size = {"smoke": [], "full": ["--layers", "12", "--width", "768", "--length", "2
 ### BEGIN SOLUTION Predict: set predict_gain and predict_mfu to numbers, predict_same to letters
 predict_gain, predict_mfu, predict_same = 4, 0.3, "iwh"
 ### END SOLUTION
-answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=predict_same)
+course.answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=predict_same)
 
 # %% [markdown]
 # ## How much work is a step?
@@ -97,9 +94,8 @@ answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_same=pr
 # **Exercise 14.2.** `attainable` in `flops.py` returns the FLOP/s that a matrix product can reach.
 
 # %% tags=["check"]
-importlib.reload(flops)  # so that the cell sees what you just saved
-check.check_14_1(flops.step_flops)
-check.check_14_2(flops.attainable)
+course.check("14.1", flops.step_flops)
+course.check("14.2", flops.attainable)
 
 # %% [markdown]
 # ## Read a trace
@@ -121,9 +117,8 @@ check.check_14_2(flops.attainable)
 # with computation. Only the rest costs time.
 
 # %% tags=["check"]
-importlib.reload(reading)
-check.check_14_3(reading.busy)
-check.check_14_4(reading.hidden)
+course.check("14.3", reading.busy)
+course.check("14.4", reading.hidden)
 
 # %% [markdown]
 # ## Six traces
@@ -163,7 +158,7 @@ for letter, trace in six.items():
         print(f"   {ms:9.2f} ms in {count:4} × {name}")
 
 # %%
-plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
+course.plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 
 # %% [markdown]
 # **What you should see.** Grey bars are parts, and coloured bars are the operations in them. A step is good if long
@@ -182,8 +177,8 @@ plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 trace_a, trace_b, trace_c = "shapes", "loader", "none"
 trace_d, trace_e, trace_f = "overlap", "batch", "sync"
 ### END SOLUTION
-answers.note(trace_a=trace_a, trace_b=trace_b, trace_c=trace_c)
-answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
+course.answers.note(trace_a=trace_a, trace_b=trace_b, trace_c=trace_c)
+course.answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
 
 # %% [markdown]
 # ## Four slow spots
@@ -209,11 +204,10 @@ answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
 # launched kernels have finished. Return a tensor instead, which the program reads when the training is over.
 
 # %% tags=["check"]
-importlib.reload(fast)
-check.check_14_5(fast.batches)
-check.check_14_6(fast.gradients)
-check.check_14_7(fast.optimizer)
-check.check_14_8(fast.note)
+course.check("14.5", fast.batches)
+course.check("14.6", fast.gradients)
+course.check("14.7", fast.optimizer)
+course.check("14.8", fast.note)
 
 # %% [markdown]
 # ## Before and after
@@ -223,10 +217,8 @@ check.check_14_8(fast.note)
 # product, because a data sheet does not describe your machine.
 
 # %%
-from cluster.jobs.notebook import on_nodes, submit_once
-
-one = on_nodes(1, gpus if profile == "full" else "")
-[run] = read_files(submit_once("job.sbatch", *size, options=one))
+one = course.on_nodes(1, gpus if profile == "full" else "")
+[run] = course.submit("job.sbatch", *size, options=one)
 
 
 def measure(run, name, **at):
@@ -239,12 +231,12 @@ for way in ("before", "after"):
     counts = {name: measure(run, name, way=way) for name in ("forwards", "update_ops", "waits")}
     print(f"{way}: {measure(run, 'step_ms', way=way):.1f} ms per step, {counts}")
 gains = [each["value"] for each in run.measured("gain")]
-predictions.compare("predict_gain", sorted(gains)[len(gains) // 2])
+course.predictions.compare("predict_gain", sorted(gains)[len(gains) // 2])
 slow_spot = "Is one of exercises 14.5 to 14.8 still as slow as before?"
-expectations.compare("The step is faster by a factor of", gains, (2, 9), below=slow_spot)
+course.expectations.compare("The step is faster by a factor of", gains, (2, 9), below=slow_spot)
 
 # %%
-plots.step_bars(run, save="my_step.png")
+course.plots.step_bars(run, save="my_step.png")
 
 # %% [markdown]
 # **What you should see.** (A GPU's bars are its own times, marked by CUDA events: the host runs ahead of it.) The step
@@ -272,8 +264,8 @@ work = measure(run, "flops")
 shares = [work / (ms / 1000) / peak for ms, peak in zip(steps_ms, peaks, strict=True)]
 own_mfu = sorted(shares)[len(shares) // 2]
 ### END SOLUTION
-answers.note(own_mfu=f"{own_mfu:.3f}")
-predictions.compare("predict_mfu", measure(run, "mfu"))
+course.answers.note(own_mfu=f"{own_mfu:.3f}")
+course.predictions.compare("predict_mfu", measure(run, "mfu"))
 
 # %%
 width, length, tokens = {"smoke": (64, 32, 8 * 32), "full": (768, 256, 8 * 256)}[profile]
@@ -289,7 +281,7 @@ for name, (rows, inner, columns) in {
     )
     points.append((name, 2 * rows * inner * columns / moved, reach))
 points.append(("an addition", 1 / 8, measure(run, "bandwidth") / 8))
-plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
+course.plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 
 # %% [markdown]
 # **What you should see.** You get an MFU of 0.1 to 0.35. The roof allows more than that, as the points show: even
@@ -322,10 +314,8 @@ plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 # `cross_entropy` ignores -100.
 
 # %% tags=["check"]
-importlib.reload(scaling)
-check.check_14_9(scaling.LossScaler)
-importlib.reload(lengths)
-check.check_14_10(lengths.padded)
+course.check("14.9", scaling.LossScaler)
+course.check("14.10", lengths.padded)
 
 # %% [markdown]
 # The job trains a tiny network in four precisions. Each step's texts are one of 4,096 parts of a large batch, so the
@@ -333,14 +323,14 @@ check.check_14_10(lengths.padded)
 # It uses the backend `eager`, which traces but generates no code, because we only count.
 
 # %%
-found = read_files(submit_once("job_ways.sbatch", options=one))
+found = course.submit("job_ways.sbatch", options=one)
 ways = {run.header["source"]: run for run in found}
 for way, run_of_way in ways.items():
     loss, zeros = run_of_way.epochs[-1].train_loss.value, measure(run_of_way, "zeros")
     print(f"{way}: loss {loss:.3f}, {zeros:.0%} of the gradients are 0, ", end="")
     print(f"{measure(run_of_way, 'compilations'):.0f} compilations")
 lost = measure(ways["float16"], "zeros") - measure(ways["scaled"], "zeros")
-expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=True)
+course.expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=True)
 
 # %% [markdown]
 # **What you should see.** float32, bfloat16 and scaled float16 reach the same loss, about 3.2 (the scaled run skips
@@ -375,14 +365,14 @@ expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=Tru
 # | `shapes` | no padding |
 
 # %%
-found = read_files(submit_once("job_break.sbatch", options=one))
+found = course.submit("job_break.sbatch", options=one)
 broken = {run.header["without"]: run for run in found}
 intact = broken["nothing"].epochs[-1].train_loss.value
 letters = {"item": "i", "workers": "w", "scaling": "s", "shapes": "h"}
 usual = [letters[name] for name in letters
          if broken[name].epochs[-1].train_loss.value < intact + 0.1]  # fmt: skip
-predictions.compare("predict_same", "".join(usual) or "none")
-plots.faults(broken, path="", more=["waits_per_step", "own_reads", "zeros", "compilations"])
+course.predictions.compare("predict_same", "".join(usual) or "none")
+course.plots.faults(broken, path="", more=["waits_per_step", "own_reads", "zeros", "compilations"])
 
 # %% [markdown]
 # **What you should see.** Only one fault, `scaling`, changes the loss. The loss falls more slowly, and no message says why.
@@ -412,7 +402,9 @@ enough_workers = 32 * 2.5 / 20
 thin_product = "bandwidth" if flops.attainable(4, 4096, 4096, 6e13, 3e12) < 6e13 else "peak"
 faults_wide = "BCA"
 ### END SOLUTION
-answers.note(enough_workers=enough_workers, thin_product=thin_product, faults_wide=faults_wide)
+course.answers.note(
+    enough_workers=enough_workers, thin_product=thin_product, faults_wide=faults_wide
+)
 
 # %% [markdown]
 # ## Traps

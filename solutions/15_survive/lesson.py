@@ -30,11 +30,7 @@ ranks = 2  # in "full" as many as you have GPUs on one node; it must divide 16
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
-
-from autograder.reading.files import read_files
-from lessons.toolkit import answers, expectations, plots, predictions
-from lessons.toolkit.checks import lesson_15 as check
+from lessons import course
 
 import atomic
 import background
@@ -61,7 +57,9 @@ size = {"smoke": [], "full": ["--layers", "8", "--width", "512"]}[profile]
 ### BEGIN SOLUTION Predict: set predict_lost and predict_twice to numbers, predict_unseen to letters
 predict_lost, predict_twice, predict_unseen = 4, 90, "srh"
 ### END SOLUTION
-answers.note(predict_lost=predict_lost, predict_twice=predict_twice, predict_unseen=predict_unseen)
+course.answers.note(
+    predict_lost=predict_lost, predict_twice=predict_twice, predict_unseen=predict_unseen
+)
 
 # %% [markdown]
 # ## What to save
@@ -86,10 +84,8 @@ answers.note(predict_lost=predict_lost, predict_twice=predict_twice, predict_uns
 # from *before* the shuffle, so that the new sampler can repeat it.
 
 # %% tags=["check"]
-importlib.reload(snapshot)  # so that the cell sees what you just saved
-importlib.reload(sampler)
-check.check_15_1(snapshot)
-check.check_15_2(sampler)
+course.check("15.1", snapshot)
+course.check("15.2", sampler)
 
 # %% [markdown]
 # ## Whole files
@@ -117,8 +113,7 @@ check.check_15_2(sampler)
 #   `dist.broadcast_object_list([step])` replaces the list's content on the others. They load the file of this step.
 
 # %% tags=["check"]
-importlib.reload(atomic)
-check.check_15_3(atomic)
+course.check("15.3", atomic)
 
 # %% [markdown]
 # ## A warning
@@ -141,8 +136,7 @@ check.check_15_3(atomic)
 # ranks. The list `warnings` contains the signals that this process has received.
 
 # %% tags=["check"]
-importlib.reload(signals)
-check.check_15_4(signals)
+course.check("15.4", signals)
 
 # %% [markdown]
 # ## A job that comes back
@@ -185,8 +179,8 @@ check.check_15_4(signals)
 # script). Then requeue as before.
 
 # %% tags=["check"]
-check.check_15_5("job.sbatch")
-check.check_15_6("job_shell.sbatch")
+course.check("15.5", "job.sbatch")
+course.check("15.6", "job_shell.sbatch")
 
 # %% [markdown]
 # ## How often?
@@ -204,8 +198,7 @@ check.check_15_6("job_shell.sbatch")
 # **Exercise 15.7.** `best_interval(write_s, node_mtbf_s, nodes)` in `interval.py` returns $w$ in seconds.
 
 # %% tags=["check"]
-importlib.reload(interval)
-check.check_15_7(interval.best_interval)
+course.check("15.7", interval.best_interval)
 
 # %% [markdown]
 # ## Save in the background
@@ -222,8 +215,7 @@ check.check_15_7(interval.best_interval)
 # tensor in the CPU's memory, without gradients (`.detach()`). A function that calls itself is the shortest way.
 
 # %% tags=["check"]
-importlib.reload(background)
-check.check_15_8(background.copied)
+course.check("15.8", background.copied)
 
 # %% [markdown]
 # ## Fewer ranks, the same batch
@@ -239,8 +231,7 @@ check.check_15_8(background.copied)
 # into pieces of at most `most` samples, calls `backward` for each weighted loss, and returns their sum, detached.
 
 # %% tags=["check"]
-importlib.reload(pieces)
-check.check_15_9(pieces.add_gradients)
+course.check("15.9", pieces.add_gradients)
 
 # %% [markdown]
 # ## Does it survive?
@@ -249,13 +240,11 @@ check.check_15_9(pieces.add_gradients)
 # step 17, and a rank is killed after step 24. The kills are real (`kill -9`).
 
 # %%
-from cluster.jobs.notebook import on_nodes, submit_once
-
-several = on_nodes(ranks, gpus if profile == "full" else "")
+several = course.on_nodes(ranks, gpus if profile == "full" else "")
 
 
-def finished(files):
-    return [run for run in read_files(files) if run.outcome == "completed"][-1]
+def finished(runs):
+    return [run for run in runs if run.outcome == "completed"][-1]
 
 
 def measure(run, name):
@@ -263,9 +252,9 @@ def measure(run, name):
 
 
 # %%
-whole = finished(submit_once("job.sbatch", *size, options=several))
+whole = finished(course.submit("job.sbatch", *size, options=several))
 accidents = ["--background", "--kill-at", 7, 24, "--warn-at", 17]
-survived = finished(submit_once("job.sbatch", *size, *accidents, options=several))
+survived = finished(course.submit("job.sbatch", *size, *accidents, options=several))
 
 # %%
 for name, run in {"whole": whole, "survived": survived}.items():
@@ -274,10 +263,10 @@ for name, run in {"whole": whole, "survived": survived}.items():
     )
     print(f"{measure(run, 'read_wrong'):.0f} samples not read once, ", end="")
     print(f"stopped {1000 * measure(run, 'stop_s'):.0f} ms for a checkpoint")
-predictions.compare("predict_lost", measure(survived, "lost_to_kill"))
+course.predictions.compare("predict_lost", measure(survived, "lost_to_kill"))
 equal = whole.ranks[0].param_hash == survived.ranks[0].param_hash
 print("equal in every bit" if equal else "not equal: what was not restored?")
-plots.lives(survived, beside=whole, save="my_lives.png")
+course.plots.lives(survived, beside=whole, save="my_lives.png")
 
 # %% [markdown]
 # **What you should see.** The picture shows four lives and one curve. The hatched steps were computed twice: 2 after
@@ -303,7 +292,7 @@ plots.lives(survived, beside=whole, save="my_lives.png")
 # %%
 stop = measure(whole, "stop_s")
 own_interval = interval.best_interval(stop, 5 * 8766 * 3600, 1000)
-answers.note(own_interval=f"{own_interval:.1f}")
+course.answers.note(own_interval=f"{own_interval:.1f}")
 print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 
 # %% [markdown]
@@ -323,11 +312,15 @@ print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 # killed with its rank.
 
 # %%
-two = on_nodes(min(2, ranks), gpus if profile == "full" else "")  # two agents, a GPU for each
-one = finished(submit_once("job_elastic.sbatch", *size, "--kill-at", 12, options=two))
+two = course.on_nodes(
+    min(2, ranks), gpus if profile == "full" else ""
+)  # two agents, a GPU for each
+one = finished(course.submit("job_elastic.sbatch", *size, "--kill-at", 12, options=two))
 apart = abs(one.test_loss.value - whole.test_loss.value)
 weighed = "Is the loss of a piece weighed, and is every sample of the batch read?"
-expectations.compare("The difference in test loss", apart, (0, 0.001), above=weighed, counted=True)
+course.expectations.compare(
+    "The difference in test loss", apart, (0, 0.001), above=weighed, counted=True
+)
 print(f"{one.workers} rank at the end, {measure(one, 'lost_to_kill'):.0f} steps lost, ", end="")
 print(f"{measure(one, 'read_wrong'):.0f} samples not read once")
 equal = whole.ranks[0].param_hash == one.ranks[0].param_hash
@@ -351,7 +344,7 @@ print("The parameters are", "equal." if equal else "no longer equal in every bit
 # | `half` | the only checkpoint is half written, so training begins at step 0 |
 
 # %%
-found = read_files(submit_once("job_break.sbatch", *size, options=several))
+found = course.submit("job_break.sbatch", *size, options=several)
 broken = {run.header["without"]: run for run in found}
 last = {name: run.epochs[-1].train_loss.value for name, run in broken.items()}
 usual = [
@@ -359,9 +352,9 @@ usual = [
     for name in ("optimizer", "sampler", "random", "half")
     if abs(last[name] / last["nothing"] - 1) < 0.01
 ]
-predictions.compare("predict_unseen", "".join(name[0] for name in usual) or "none")
-predictions.compare("predict_twice", measure(broken["sampler"], "read_wrong"))
-plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
+course.predictions.compare("predict_unseen", "".join(name[0] for name in usual) or "none")
+course.predictions.compare("predict_twice", measure(broken["sampler"], "read_wrong"))
+course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 
 # %% [markdown]
 # **What you should see.** `apart` is the largest difference between a parameter and its value after uninterrupted
@@ -397,8 +390,8 @@ twice_waste = (1 / 2 + 2) / 2
 who_hears = "shell"
 faults_other = "BCA"
 ### END SOLUTION
-answers.note(large_interval=f"{large_interval:.2f}", twice_waste=twice_waste)
-answers.note(who_hears=who_hears, faults_other=faults_other)
+course.answers.note(large_interval=f"{large_interval:.2f}", twice_waste=twice_waste)
+course.answers.note(who_hears=who_hears, faults_other=faults_other)
 
 # %% [markdown]
 # ## Traps

@@ -40,11 +40,8 @@ ranks = 2  # workers; in "full" as many as you have GPUs, on one node or evenly 
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import importlib
-
-from autograder.reading.files import read_files
-from lessons.toolkit import answers, data, plots, predictions
-from lessons.toolkit.checks import lesson_16 as check
+from lessons import course
+from lessons.toolkit import data
 
 few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
 device = gpus if profile == "full" else ""
@@ -63,7 +60,7 @@ device = gpus if profile == "full" else ""
 ### BEGIN SOLUTION Predict: set predict_staleness and predict_slow to numbers
 predict_staleness, predict_slow = 3, 15
 ### END SOLUTION
-answers.note(predict_staleness=predict_staleness, predict_slow=predict_slow)
+course.answers.note(predict_staleness=predict_staleness, predict_slow=predict_slow)
 
 # %% [markdown]
 # ## Every task gets the whole address list
@@ -90,8 +87,7 @@ answers.note(predict_staleness=predict_staleness, predict_slow=predict_slow)
 # %% tags=["check"]
 import tf_cluster
 
-importlib.reload(tf_cluster)  # so that the cell sees what you just saved
-check.check_16_1(tf_cluster)
+course.check("16.1", tf_cluster)
 
 # %% [markdown]
 # ## MultiWorkerMirroredStrategy
@@ -109,16 +105,14 @@ check.check_16_1(tf_cluster)
 #
 # Here `fit` needs Keras 2 (`tf_keras`). A training loop of your own also works with Keras 3.
 
+
 # %%
-from cluster.jobs.notebook import on_nodes, submit_once
-
-
 def run(job, options, *words):
     batch = ["--batch-size", 256 // ranks]
-    return read_files(submit_once(job, *few, *batch, *words, options=options))
+    return course.submit(job, *few, *batch, *words, options=options)
 
 
-[workers] = run("job_multiworker.sbatch", on_nodes(ranks, device))
+[workers] = run("job_multiworker.sbatch", course.on_nodes(ranks, device))
 heard = {each["name"]: each["value"] for each in workers.measures}["ranks_heard"]
 spread = workers.end["param_spread"]
 print(f"{workers.workers} workers, {heard:g} heard each other, {spread:g} apart")
@@ -170,7 +164,7 @@ print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 # has two more tasks than GPUs. With both options below, one launch trains both ways, one after the other.
 
 # %%
-options = on_nodes(ranks, device)
+options = course.on_nodes(ranks, device)
 options["ntasks"] = str(ranks + 2)  # and a chief and a server
 if "ntasks-per-node" in options:  # on two nodes: the chief on one, the server on the other
     options["ntasks-per-node"] = str((ranks + 2) // 2)
@@ -222,18 +216,18 @@ def simulate_async(p, delays, updates=400):
 
 
 # %% tags=["check"]
-check.check_16_2(simulate_async)
+course.check("16.2", simulate_async)
 
 # %%
 from staleness import staleness, train_late
 
 equal, slow = simulate_async(4, [1.0] * 4), simulate_async(4, [1.0, 1.01, 1.02, 5.0])
-predictions.compare("predict_staleness", staleness(equal)[4:].mean(), how="simulated")
-predictions.compare("predict_slow", int(staleness(slow).max()), how="simulated")
-found = plots.staleness_of(servers["asynchronous"])
+course.predictions.compare("predict_staleness", staleness(equal)[4:].mean(), how="simulated")
+course.predictions.compare("predict_slow", int(staleness(slow).max()), how="simulated")
+found = course.plots.staleness_of(servers["asynchronous"])
 mean = sum(updates * count for updates, count in found.items()) / sum(found.values())
 print(f"Measured on {ranks} workers: {mean:.2f}; on nodes of their own it would be {ranks - 1}.")
-plots.staleness(
+course.plots.staleness(
     {
         f"{ranks} workers, measured": servers["asynchronous"],
         "4 equal workers, simulated": staleness(equal),
@@ -311,9 +305,9 @@ sync_updates, async_updates = 10 / 0.2, 3 * 10 / 0.1 + 10 / 0.2
 slow_staleness = 3 * 2
 sources = "cte"
 ### END SOLUTION
-answers.note(slice_images=slice_images, epoch_averages=epoch_averages, sources=sources)
-answers.note(sync_updates=sync_updates, async_updates=async_updates)
-answers.note(slow_staleness=slow_staleness)
+course.answers.note(slice_images=slice_images, epoch_averages=epoch_averages, sources=sources)
+course.answers.note(sync_updates=sync_updates, async_updates=async_updates)
+course.answers.note(slow_staleness=slow_staleness)
 
 # %% [markdown]
 # ## Traps

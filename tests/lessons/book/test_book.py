@@ -19,8 +19,8 @@ PIXEL = (
 )
 OUTPUTS = {
     "guess = 4": [printed("wrote /home/ada/runs/01_small/x.out\nthe answer is 42.5\n")],
-    "check_1_1(double)": [printed("Exercise 1.1: right.\n")],
-    "check_1_2(train": [value(plain="<Picture>", png=PIXEL)],
+    'check("1.1", double)': [printed("Exercise 1.1: right.\n")],
+    'check("1.2", train': [value(plain="<Picture>", png=PIXEL)],
 }
 
 

@@ -15,14 +15,14 @@ def test_every_job_of_several_ranks_has_a_gpu_for_each(lesson, jobs, monkeypatch
     page = ast.parse(source.read_text(encoding="utf-8"))
     known = {"profile": "full", "ranks": 0, "gpus": "gres=gpu:{n}"}
     for line in page.body:
-        wanted = "from cluster|ranks = .*ranks or|device =|one, several =|two = on_nodes"
+        wanted = "from lessons import course|ranks = .*ranks or|device =|one, several =|two = "
         if re.match(wanted, ast.unparse(line)):
             exec(ast.unparse(line), known)
     assert known["ranks"] == 8 or lesson == "09", "sizes 1, 2, 4 and 8, the last on two nodes"
     asked = [
         ast.unparse(word.value)
         for call in ast.walk(page)
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "submit_once"
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "course.submit"
         for word in call.keywords
         if word.arg == "options"
     ]

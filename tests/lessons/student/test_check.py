@@ -138,7 +138,7 @@ def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_p
     for file in student.iterdir():
         (mine / file.name).write_bytes(file.read_bytes())
     notebook = nbformat.read(mine / f"{NAME}.ipynb", as_version=4)
-    notebook.cells = [cell for cell in notebook.cells if "check_1_1(double)" not in cell.source]
+    notebook.cells = [cell for cell in notebook.cells if 'check("1.1", double)' not in cell.source]
     nbformat.write(notebook, mine / f"{NAME}.ipynb")
     done = lessons_command("check", "01", "--in", mine)
     assert done.exit_code == 1

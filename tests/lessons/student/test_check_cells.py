@@ -25,9 +25,11 @@ def change_cells(folder, change):
 @pytest.mark.slow
 def test_of_several_checks_in_one_cell_each_is_told_by_itself(student, lessons_command):
     def together(cells, cell):
-        if cell.source.startswith("check_1_1"):
-            cell.source += "\nimport importlib\n\nimportlib.reload(train)\ncheck_1_2(train.triple)"
-        elif cell.source.startswith("check_1_2"):
+        if cell.source.startswith('check("1.1"'):
+            cell.source += (
+                '\nimport importlib\n\nimportlib.reload(train)\ncheck("1.2", train.triple)'
+            )
+        elif cell.source.startswith('check("1.2"'):
             cells.remove(cell)
 
     change_cells(student, together)
