@@ -12,16 +12,16 @@ from click.testing import CliRunner
 from autograder.cli import main
 from autograder.reading.files import read_files
 from tests.lessons.planted import kept
-from tests.lessons.planted.lessons import LESSONS
+from tests.lessons.planted.plants import LESSONS
 
 
 def cases(number: str, *mistakes: str) -> list[Any]:
-    """Return (lesson, mistake) for these mistakes, or for all of the lesson's."""
-    return [case(number, mistake) for mistake in mistakes or LESSONS[number].mistakes]
+    """Return (lesson, mistake) for these mistakes, or for none ("") and all of the lesson's."""
+    return [case(number, mistake) for mistake in mistakes or ("", *LESSONS[number].plants)]
 
 
 def case(number: str, name: str) -> Any:
-    return pytest.param(number, name, id=f"{number}-{name}")
+    return pytest.param(number, name, id=f"{number}-{name or 'none'}")
 
 
 def runs_of(number: str, job: str) -> list[Any]:
@@ -45,7 +45,7 @@ def grade_of(number: str, mistake: str) -> dict[str, Any]:
 def unexpected(number: str, mistake: str) -> dict[str, str]:
     """Return checks that the grader judges differently from the table, with its reasons."""
     lesson, lost = LESSONS[number], reasons(grade_of(number, mistake))
-    loses = lesson.mistakes[mistake].loses
+    loses = lesson.plants[mistake].loses if mistake else {}
     missing = {
         check: lost.get(check, "nothing lost")
         for check, words in loses.items()

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.lessons.planted.key import key_of
+from tests.lessons.planted.plants import ROOT, Lesson
 from tests.lessons.planted.start import run_jobs
-from tests.lessons.planted.table import ROOT, Lesson
 
 KEPT = Path(__file__).parent / "outputs"
 

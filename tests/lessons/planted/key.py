@@ -6,15 +6,15 @@ program imports: the program shows the mistake, and `make planted` runs them all
 
 import ast
 import hashlib
-import inspect
 import json
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 
 from lessons.toolkit.record.run_record import RECORD_VERSION
-from tests.lessons.planted.table import Lesson
+from tests.lessons.planted.plants import Lesson, patched
 
 JOB_FILES = {"queued": "job.sbatch", "elastic": "job_elastic.sbatch"}  # of a way to start
+RUN = ("run", "ranks", "start", "program", "before", "after", "as_long_as", "environ")
 
 
 def key_of(lesson: Lesson, name: str) -> str:
@@ -22,26 +22,26 @@ def key_of(lesson: Lesson, name: str) -> str:
     parts: list[object] = [RECORD_VERSION]
     for needed in lesson.needed(name):
         job = lesson.jobs[needed]
-        facts = {field: value for field, value in vars(job).items() if field != "measured"}
-        parts += [facts, job.measured and inspect.getsource(job.measured)]
-        programs = {job.program, *(words[0] for words in job.before)}
-        parts += [code_of(lesson.source / program) for program in sorted(programs)]
-        if job.start in JOB_FILES:
-            parts.append((lesson.source / JOB_FILES[job.start]).read_text("utf-8"))
+        texts = patched(lesson.source, job.patch)
+        parts.append({name: getattr(job, name) for name in RUN})
+        programs = {job.program, *(command.split()[0] for command in job.before)}
+        parts += [code_of(lesson.source / program, texts) for program in sorted(programs)]
+        if file := JOB_FILES.get(job.start):
+            parts.append(texts.get(file) or (lesson.source / file).read_text("utf-8"))
     return digest(json.dumps(parts))
 
 
-@cache
-def code_of(program: Path) -> str:
-    """Return a hash of a program and of the modules that it imports from its own folder."""
-    trees: dict[Path, ast.Module] = {}
-    collect(program, trees)
-    return digest("\n".join(f"{file.name} {bare(trees[file])}" for file in sorted(trees)))
+def code_of(program: Path, texts: Mapping[str, str]) -> str:
+    """Return a hash of a changed program and of the modules that it imports from its own folder."""
+    trees: dict[Path, str] = {}
+    collect(program, texts, trees)
+    return digest("\n".join(f"{file.name} {trees[file]}" for file in sorted(trees)))
 
 
-def collect(file: Path, trees: dict[Path, ast.Module]) -> None:
+def collect(file: Path, texts: Mapping[str, str], trees: dict[Path, str]) -> None:
     """Add the syntax tree of a file and of those beside it that it imports."""
-    trees[file] = tree = ast.parse(file.read_text("utf-8"))
+    tree = ast.parse(texts.get(file.name) or file.read_text("utf-8"))
+    trees[file] = bare(tree)
     for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -49,7 +49,7 @@ def collect(file: Path, trees: dict[Path, ast.Module]) -> None:
         for name in names:
             beside = file.with_name(f"{name}.py")
             if beside.is_file() and beside not in trees:
-                collect(beside, trees)
+                collect(beside, texts, trees)
 
 
 def bare(tree: ast.Module) -> str:

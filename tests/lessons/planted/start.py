@@ -1,6 +1,7 @@
 """Run the jobs of a table for real, each in a folder of its own."""
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -9,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from autograder.reading.files import read_files
 from cluster.sites import site_files
-from tests.lessons.planted.table import Lesson
+from tests.lessons.planted.plants import Lesson, patched
 from tests.lessons.real_runs import ONE_BY_ONE, environment, meet
 
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np")
@@ -66,17 +68,19 @@ def prepare(lesson: Lesson, name: str, folder: Path) -> Start:
         shutil.copytree(folder / job.after, own, ignore=leave_out, dirs_exist_ok=True)
     for file in (*lesson.source.glob("*.py"), *lesson.source.glob("*.sbatch")):
         shutil.copy(file, own)
-    for file, old, new in job.changes:
-        text = (own / file).read_text(encoding="utf-8")
-        assert text.count(old) == 1, f"{lesson.number}, {name}: {file} has not once: {old}"
-        (own / file).write_text(text.replace(old, new), encoding="utf-8")
+    for file, text in patched(lesson.source, job.patch).items():
+        (own / file).write_text(text, encoding="utf-8")
     for first in job.before:
-        words = [sys.executable, *first]
+        words = [sys.executable, *shlex.split(first)]
         subprocess.run(
             words, cwd=own, env=environment(), check=True, capture_output=True, timeout=120
         )
-    measured = job.measured(folder / job.after / "job.out") if job.measured else ()
-    return own, [job.program, *job.words, *measured]
+    words = shlex.split(job.run)
+    if job.as_long_as:  # a step that computes as long as it takes to read a batch of this source
+        runs = read_files([folder / job.after / "job.out"])
+        [read] = [run for run in runs if run.header["source"] == job.as_long_as]
+        words += ["--compute-ms", f"{1000 * read.epochs[-1].seconds.value / 100:.1f}"]
+    return own, [job.program, *words]
 
 
 def together(starts: list[Start], launcher: list[str], environ: dict[str, str]) -> None:

@@ -3,10 +3,14 @@
 import pytest
 
 from tests.lessons.planted import kept
-from tests.lessons.planted import key as keys
-from tests.lessons.planted.table import Job, Lesson, Mistake
+from tests.lessons.planted.plants import Job, Lesson, gaps_of
 
-PROGRAM = '"""Says a word."""\nimport helper\nprint("WORD", helper.NUMBER)  # loudly\n'
+PROGRAM = '''"""Says a word."""
+import helper
+### BEGIN SOLUTION Exercise 9.1: say it
+print("WORD", helper.NUMBER)  # loudly
+### END SOLUTION
+'''
 
 
 @pytest.fixture
@@ -17,16 +21,11 @@ def lesson(tmp_path, monkeypatch):
     (source / "train.py").write_text(PROGRAM)
     (source / "helper.py").write_text("NUMBER = 7\n")
     monkeypatch.setattr(kept, "KEPT", tmp_path / "outputs")
-    monkeypatch.setattr(Lesson, "source", source)
-    jobs = {
-        "right": Job(),
-        "wrong": Job((("train.py", "WORD", "ANOTHER"),)),
-        "later": Job((("helper.py", "7", "8"),), after="right"),
+    plants = {
+        "wrong": Job(patch={"train.py 9.1": 'print("ANOTHER", helper.NUMBER)'}, of="right"),
+        "later": Job(patch={"helper.py": ["7", "8"]}, of="right", after="right"),
     }
-    mistakes = {"wrong": Mistake("wrong", {}), "later": Mistake("later", {})}
-    found = Lesson("99_small", jobs, {"99_1.out": "right"}, mistakes)
-    keys.code_of.cache_clear()
-    return found
+    return Lesson(source, {"right": Job(file="99_1.out")}, plants)
 
 
 def keep_all(lesson):
@@ -40,7 +39,7 @@ def changed(lesson, file, old, new):
     path = lesson.source / file
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
-    keys.code_of.cache_clear()
+    gaps_of.cache_clear()
 
 
 def test_what_is_kept_is_what_a_real_run_printed(lesson):
@@ -60,8 +59,8 @@ def test_what_is_kept_is_what_a_real_run_printed(lesson):
         ("train.py", "# loudly", "# louder", []),
         ("train.py", "Says a word.", "Says one word.", []),
         ("train.py", '"WORD", ', '"WORD",\n    ', []),
-        ("train.py", "helper.NUMBER", "helper.NUMBER + 1", ["right", "wrong", "later"]),
-        ("helper.py", "7", "77", ["right", "wrong", "later"]),
+        ("train.py", "helper.NUMBER", "helper.NUMBER + 1", ["right", "later"]),
+        ("helper.py", "7", "7 + 0", ["right", "wrong", "later"]),
     ],
 )
 def test_only_another_program_makes_it_stale(lesson, file, old, new, stale):
@@ -70,22 +69,22 @@ def test_only_another_program_makes_it_stale(lesson, file, old, new, stale):
     assert kept.stale(lesson) == stale
 
 
-def test_another_planted_change_makes_its_output_stale(lesson):
+def test_another_way_to_run_it_makes_its_output_stale(lesson):
     keep_all(lesson)
-    lesson.jobs["wrong"] = Job((("train.py", "WORD", "OTHER"),))
-    assert kept.stale(lesson) == ["wrong"]
-    lesson.jobs["right"] = Job(words=("1",))
-    assert kept.stale(lesson) == ["right", "wrong", "later"]
+    lesson.jobs["right"] = Job(run="1")
+    assert kept.stale(lesson) == ["right", "later"]
 
 
-def test_a_change_that_no_longer_fits_is_named_and_cannot_be_run(lesson):
-    changed(lesson, "train.py", "WORD", "SILENCE")
-    assert lesson.misfits() == ["99, wrong: train.py has 0 times: WORD"]
-    [printed] = [batch["wrong"] for batch in kept.run(lesson, ["wrong"]) if "wrong" in batch]
-    assert "has not once: WORD" in str(printed)
+def test_a_patch_that_no_longer_fits_is_named(lesson):
+    changed(lesson, "train.py", "9.1", "9.2")
+    with pytest.raises(AssertionError, match=r"0 gaps are called 'train\.py 9\.1'"):
+        kept.head(lesson, "wrong")
+    changed(lesson, "helper.py", "7", "77")
+    with pytest.raises(AssertionError, match=r"helper\.py has 2 times: 7"):
+        kept.head(lesson, "later")
 
 
 def test_no_folder_of_this_machine_is_kept(lesson):
-    changed(lesson, "train.py", "helper.NUMBER", '__import__("sys").path[0] + "/x"')
+    changed(lesson, "train.py", "helper.NUMBER)", '__import__("sys").path[0] + "/x")')
     keep_all(lesson)
     assert kept.output(lesson, "right")["out"] == "WORD …/x\n"

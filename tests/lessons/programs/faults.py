@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.records import Run
-from tests.lessons.planted.table import ROOT
+from tests.lessons.planted.plants import ROOT
 
 SOLUTIONS = ROOT / "solutions"
 # Lesson and words of the row -> the job, and its traces, whose numbers are in the row. Where a job

@@ -11,7 +11,6 @@ import pytest
 
 from autograder.reading.files import read_files
 from tests.lessons.planted.judged import runs_of
-from tests.lessons.planted.lessons.lesson_09 import SWEEP, WARMED
 
 PROGRAM = Path(__file__).parents[3] / "solutions" / "09_learning_rate" / "train.py"
 
@@ -40,15 +39,15 @@ def accuracies(number, job):
 
 
 def test_up_to_eight_workers_the_linear_rule_keeps_the_accuracy():
-    found = accuracies("09", SWEEP)
+    found = accuracies("09", "the sweep")
     assert found[8, "linear"] >= found[1, "same"] - 0.02
     assert found[8, "same"] < found[8, "sqrt"] < found[8, "linear"]
 
 
 def test_at_sixteen_it_needs_a_warm_up():
-    without = accuracies("09", SWEEP)[16, "linear"]
+    without = accuracies("09", "the sweep")[16, "linear"]
     assert without < 0.7
-    runs = runs_of("09", WARMED)
+    runs = runs_of("09", "sixteen workers with a warm-up")
     assert len(runs) == 2
     assert all(run.test_accuracy.value >= without + 0.1 for run in runs)
 
