@@ -197,14 +197,10 @@ def seconds(text: str) -> int | None:
         raise ValueError("a time is minutes, HH:MM:SS or D-HH:MM:SS")
     days, *parts = match.groups()
     numbers = [int(part) for part in parts if part is not None]
-    if days is not None:
-        hours, minutes, rest = numbers + [0] * (3 - len(numbers))
-        return ((int(days) * 24 + hours) * 60 + minutes) * 60 + rest
-    if len(numbers) == 1:
-        return numbers[0] * 60
-    if len(numbers) == 2:
-        return numbers[0] * 60 + numbers[1]
-    return (numbers[0] * 60 + numbers[1]) * 60 + numbers[2]
+    if days is None and len(numbers) < 3:
+        numbers.insert(0, 0)  # minutes and seconds
+    hours, minutes, rest = numbers + [0] * (3 - len(numbers))
+    return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + rest
 
 
 def clock(seconds: int) -> str:

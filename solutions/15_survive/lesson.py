@@ -152,13 +152,6 @@ course.check("15.4", signals)
 # `train.py` looks for the newest checkpoint in `checkpoints/` and the number of its job. If there is one, it
 # continues there. If not, it begins at step 0.
 #
-# If your site forbids requeueing, submit a chain of jobs with one folder. Each begins when the one before it has
-# ended, however it ended:
-#
-#     export CHECKPOINTS=checkpoints/chain
-#     first=$(sbatch --parsable job.sbatch)
-#     sbatch --dependency=afterany:$first job.sbatch
-#
 # Which deaths deserve another life? The exit code does not tell: a faulty GPU, the most frequent cause in Meta's
 # list, usually ends a program with 1, as a bug does. Progress tells: a bug stops every life at the same step.
 #
@@ -284,6 +277,13 @@ course.plots.lives(survived, beside=whole, save="my_lives.png")
 #
 # On a Slurm site, a requeued job waits for about two minutes. `scancel` ends the job permanently.
 # `scancel --signal=USR1 JOB` only sends the signal.
+#
+# If your site forbids requeueing, submit a chain of jobs with one folder. Each begins when the one before it has
+# ended, however it ended:
+#
+#     export CHECKPOINTS=checkpoints/chain
+#     first=$(sbatch --parsable job.sbatch)
+#     sbatch --dependency=afterany:$first job.sbatch
 #
 # ## Your interval
 #

@@ -38,7 +38,6 @@ class QueuedJob:
     at_once: int | None = None
     dependency: str | None = None
     signal: tuple[str, int, bool] | None = None
-    kill_on_invalid_dependency: bool = False
     options: dict[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     state: str = PENDING

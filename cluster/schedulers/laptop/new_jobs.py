@@ -127,7 +127,6 @@ def described(
         at_once=asked.at_once,
         dependency=asked.dependency,
         signal=asked.signal,
-        kill_on_invalid_dependency=every_option.get("kill-on-invalid-dep") == "yes",
         options=every_option,
         arguments=tuple(arguments),
     )

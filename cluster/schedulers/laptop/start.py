@@ -31,10 +31,6 @@ def start_what_fits() -> None:
         full = False
         for job in [job for job in jobs if job.state == job_records.PENDING]:
             reason = held_back(job, running)
-            if reason == "DependencyNeverSatisfied" and job.kill_on_invalid_dependency:
-                end = {"state": job_records.CANCELLED, "ended": time.time()}
-                job_records.change(job, reason=reason, **end)
-                continue
             need = min(job.ntasks * job.cpus_per_task, len(cores))
             if not reason:
                 reason = "Priority" if full else "Resources" if need > len(free) else ""

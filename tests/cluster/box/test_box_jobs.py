@@ -44,15 +44,6 @@ def first_of_all(overtime):
     """Start the job with the time limit first, so that other tests run while it waits."""
 
 
-def test_batch_job(student):
-    job = student.submit(
-        "--job-name=hello --output=%x_%j.out --error=%x_%j.err --ntasks=1", "hostname; date >&2"
-    )
-    assert student.wait(job)["state"] == "COMPLETED"
-    assert student.read(f"hello_{job}.out").startswith("node0")
-    assert student.read(f"hello_{job}.err")
-
-
 def test_mpi_across_nodes(student):
     student.write("ranks.py", MPI_PROGRAM)
     job = student.submit(
@@ -84,53 +75,6 @@ def test_horovod_across_nodes(student):
     assert len({rank["host"] for rank in ranks}) == 2
 
 
-def test_salloc_gives_nodes_to_the_shell_that_asked(student):
-    said_by = student.do(
-        "salloc --quiet --nodes=2 --ntasks=2 --time=2 bash -c 'hostname; srun hostname'"
-    )
-    login, *nodes = said_by.split()
-    assert not login.startswith("node")
-    assert len(set(nodes)) == 2
-    assert all(node.startswith("node") for node in nodes)
-
-
-def test_array(student):
-    job = student.submit("--array=1-4%2 --output=out_%a", "echo $SLURM_ARRAY_TASK_ID")
-    states = [student.wait(f"{job}_{task}")["state"] for task in range(1, 5)]
-    assert states == ["COMPLETED"] * 4
-    assert [student.read(f"out_{task}") for task in range(1, 5)] == ["1\n", "2\n", "3\n", "4\n"]
-
-
-def test_a_job_after_a_good_one_runs_and_after_a_bad_one_never(student):
-    good = student.submit("--output=good", "sleep 1; echo first")
-    after_good = student.submit(f"--dependency=afterok:{good} --output=after", "cat good")
-    bad = student.submit("--output=bad", "exit 3")
-    after_bad = student.submit(f"--dependency=afterok:{bad}", "true")
-    assert student.wait(after_good)["state"] == "COMPLETED"
-    assert student.read("after") == "first\n"
-    assert student.wait(bad)["exitcode"] == "3:0"
-    reason = ""
-    for _ in range(50):
-        reason = student.do(f"squeue -h -j {after_bad} -o %r").strip()
-        if reason == "DependencyNeverSatisfied":
-            break
-        time.sleep(0.2)
-    student.do(f"scancel {after_bad}")
-    assert reason == "DependencyNeverSatisfied"
-    assert student.wait(after_bad)["state"].startswith("CANCELLED")
-
-
-def test_cancel(student):
-    job = student.submit("--output=out", "echo began; sleep 300; echo went on")
-    while student.do(f"squeue -h -j {job} -o %T").strip() != "RUNNING":
-        time.sleep(0.2)
-    student.do(f"scancel {job}")
-    account = student.wait(job)
-    assert account["state"].startswith("CANCELLED")
-    assert int(account["elapsedraw"]) < 60
-    assert "went on" not in student.read("out")
-
-
 def test_one_failing_rank_ends_the_others(student):
     job = student.submit(
         "--nodes=2 --ntasks-per-node=2",
@@ -140,12 +84,6 @@ def test_one_failing_rank_ends_the_others(student):
     assert account["state"] == "FAILED"
     assert account["exitcode"] in ("7:0", "15:0")  # of the rank, or of the ranks that were killed
     assert int(account["elapsedraw"]) < 60
-
-
-def test_a_failed_step_shows_in_the_derived_exit_code(student):
-    job = student.submit("", "srun bash -c 'exit 5' || true")
-    assert student.wait(job)["state"] == "COMPLETED"
-    assert student.do(f"sacct -X -P -n -j {job} --format=exitcode,derivedexitcode") == "0:0|5:0\n"
 
 
 def test_a_job_gets_the_gpus_it_asked_for(student):

@@ -71,10 +71,6 @@ def run_solution(course, student, name):
     return Path(student.folder) / name
 
 
-def with_value(line, member, value):
-    return re.sub(rf'"{member}":[0-9.]+', f'"{member}":{value}', line)
-
-
 def replaying(text):
     """Return a program that prints a saved output with the number of the job that it runs in."""
     return (

@@ -77,20 +77,6 @@ def test_jobs_of_the_laptop_in_the_same_folder_have_other_numbers(lesson):
     assert min(map(int, jobs)) < 100_000 < max(map(int, jobs))
 
 
-def test_a_copy_of_the_course_works_with_the_module(lesson, course):
-    """The module's environment may be a link to the course's.
-
-    The copy has no .venv, or a link to it.
-    """
-    lesson.do(
-        f"mkdir lessons && cp -r {course}/lessons/toolkit {course}/lessons/00_cluster lessons"
-    )
-    for link in ("true", f"ln -s $(readlink -f {course}/.venv) .venv"):
-        lesson.do(link)
-        said = lesson.try_to("module load dl-course && cd lessons && lessons check 00", seconds=120)
-        assert said.stdout.startswith(f"Checking {lesson.folder}/lessons/00_cluster\n"), said.stderr
-
-
 def test_a_plug_in_that_starts_programs_of_size_one_is_caught(lesson):
     """With pmi2 and Open MPI, N programs of size 1 run, and each ends with exit code 0."""
     lesson.do(
@@ -104,12 +90,6 @@ def test_a_plug_in_that_starts_programs_of_size_one_is_caught(lesson):
     assert "FAILED" in said
     assert "4 ranks were asked for, but MPI sees 1" in lesson.read("err")
     assert "rank 0 of 1" not in lesson.read("out")
-
-
-def test_when_a_rank_dies_the_job_fails(lesson):
-    dies = "import os; MPI.COMM_WORLD.rank == 3 and os.abort(); MPI.COMM_WORLD.barrier()"
-    lesson.write("program.py", f"from mpi4py import MPI\n{dies}\n")
-    assert cluster(lesson, "submit --wait job.sbatch")[0] == 1
 
 
 @pytest.mark.parametrize(

@@ -112,15 +112,6 @@ def test_the_driver_a_framework_needs_and_two_cudas_in_one_folder(
     assert (said.state, words in said.found) == (state, True), said
 
 
-def test_tensorflow_is_looked_at_in_its_own_environment(here, monkeypatch):
-    (here / "own").mkdir()
-    words = '":::doctor {\\"state\\": \\"ok\\", \\"found\\": \\"own\\"}" ":::doctor "'
-    program(here / "own/bin", "python", f"#!/bin/bash\nprintf '%s\\n' {words}\n")
-    monkeypatch.setenv("COURSE_ENVIRONMENT_TENSORFLOW", str(here / "own"))
-    assert [said.found for said in ask("tensorflow")] == ["own"]
-    assert ask("python")[0].found != "own"
-
-
 @pytest.mark.parametrize(
     ("visible", "torch", "nccl", "said"),
     [
@@ -138,30 +129,6 @@ def test_gpus_are_seen_by_all_or_it_is_said(visible, torch, nccl, said):
     for diagnosis, words in zip(found, said, strict=True):
         assert words in diagnosis.found
         assert diagnosis.advice
-
-
-@pytest.mark.parametrize(
-    ("driver", "torch", "tensorflow", "said"),
-    [
-        ("580.65.06", "13.0", "12.5.1", []),
-        ("535.183.01", "13.0", "12.5.1", ["torch is built for CUDA 13.0, which needs driver 580"]),
-        (
-            "520.61.05",
-            None,
-            "12.5.1",
-            ["tensorflow is built for CUDA 12.5.1, which needs driver 525"],
-        ),
-        ("not known", "13.0", None, []),
-        ("", "14.1", None, []),
-    ],
-)
-def test_a_driver_older_than_a_frameworks_cuda_is_said(driver, torch, tensorflow, said):
-    there = ok("4 × H", gpus=4, visible=None, driver=driver)
-    others = {"torch": ok("", gpus=4, cuda=torch), "tensorflow": ok("", gpus=4, cuda=tensorflow)}
-    found = gpus.agree({"gpus": there} | others)
-    assert [words in each.found for each, words in zip(found, said, strict=True)] == [True] * len(
-        said
-    )
 
 
 @pytest.mark.parametrize(
@@ -248,13 +215,6 @@ def test_alone_every_probe_answers(shell):
         f" {states.count('ok')} ok, {states.count('look')} to look at, 0 broken"
     )
     assert all("→" in lines[n + 1] for n, line in enumerate(lines) if line.startswith("look"))
-
-
-def test_the_job_file_is_one(shell):
-    from cluster.job_file import jobfile
-
-    printed = shell.cluster("doctor", "--job").stdout
-    assert jobfile.request(jobfile.parse(printed)).ntasks == 2
 
 
 def test_only_what_is_broken_fails(shell):

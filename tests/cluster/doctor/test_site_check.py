@@ -18,12 +18,6 @@ def test_nothing_is_wrong_with_a_site_file(name, monkeypatch):
     assert [problem for problem in problems if "not on this machine" not in problem] == []
 
 
-def test_the_template_explains_every_setting():
-    for name in site_check.SETTINGS:
-        block = next(block for block in TEMPLATE.split("\n\n") if f"\n{name}=" in block)
-        assert block.startswith("# "), name
-
-
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     breadth(
@@ -109,13 +103,3 @@ def programs(shell):
             (folder / name).chmod(0o755)
 
     return write
-
-
-def test_a_site_goes_by_the_name_of_its_file(tmp_path, monkeypatch):
-    for file in (site_files.FOLDER / "job.sh", site_files.FOLDER / "template.sh"):
-        (tmp_path / file.name).write_text(file.read_text())
-    (tmp_path / "falcon.sh").write_text(TEMPLATE.replace('SITE_TITLE="', 'SITE_TITLE="Falcon, '))
-    monkeypatch.setattr(site_files, "FOLDER", tmp_path)
-    monkeypatch.setenv("SBATCH_ACCOUNT", "course01")
-    problems = site_check.check(tmp_path / "falcon.sh")
-    assert problems[0] == "SITE_NAME=template should be the file's name, falcon"

@@ -1,14 +1,11 @@
 """Packages are installed with uv under the user's own pip settings, and with pip if uv fails."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from cluster.environment import installer
-from cluster.environment.failure import DISK_FULL, SetUpError
+from cluster.environment.failure import SetUpError
 
 CONFIG = """\
 $ python -m pip config list
@@ -76,16 +73,6 @@ def test_pip_installs_what_uv_cannot(commands, tmp_path):
     assert commands.ran[-1][0][-1] == "click==8"
 
 
-@pytest.mark.parametrize(
-    ("message", "cpu_torch"), [(f"packages: {DISK_FULL}", True), ("anything", False)]
-)
-def test_pip_is_not_tried_where_it_cannot_help(commands, tmp_path, message, cpu_torch):
-    commands.fails, commands.message, commands.cpu_torch = "/uv", message, cpu_torch
-    with pytest.raises(SetUpError):
-        installer.install(["torch==2.13.0"], tmp_path / "packages.log", torch_for_cpus=True)
-    assert commands.ran[-1][0][0].endswith("/uv")
-
-
 def test_pips_own_output_is_understood(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
     monkeypatch.setenv("PIP_FIND_LINKS", "/a /b")
@@ -93,19 +80,3 @@ def test_pips_own_output_is_understood(tmp_path, monkeypatch):
     settings = installer.pip_settings(tmp_path / "settings.log")
     assert settings["find-links"] == ["/a", "/b"]
     assert settings["index-url"] == ["https://mirror.invalid/simple"]
-
-
-def test_uv_knows_the_options_that_it_is_given():
-    uv = Path(sys.executable).with_name("uv")
-    text = subprocess.run([uv, "pip", "install", "--help"], capture_output=True, text=True).stdout
-    for option in (*installer.OPTIONS.values(), "--index-strategy", "--no-index"):
-        assert option in text
-
-
-@pytest.mark.parametrize("fails", ["", "/uv"])
-def test_nothing_that_others_may_write_is_left_behind(commands, tmp_path, monkeypatch, fails):
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    (tmp_path / ".lock").touch()  # as uv leaves it, with mode 666
-    commands.fails = fails
-    installer.install(["click==8"], tmp_path / "packages.log")
-    assert not (tmp_path / ".lock").exists()

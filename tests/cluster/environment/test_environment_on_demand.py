@@ -40,12 +40,6 @@ def test_it_is_compiled_and_the_set_up_is_shown(venv, capsys):
     assert "Horovod: compiling ... 71.1 s" in capsys.readouterr().out
 
 
-def test_an_installed_horovod_is_left_alone(venv, monkeypatch):
-    monkeypatch.setattr(on_demand, "find_spec", lambda name: object())
-    on_demand.provide_horovod()
-    assert calls(venv) == []
-
-
 def test_an_environment_of_somebody_elses_making_is_left_alone(venv):
     (venv / ".set-up").rmdir()
     on_demand.provide_horovod()

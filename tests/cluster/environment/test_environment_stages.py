@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import threading
 import time
 from pathlib import Path
 
@@ -123,27 +122,6 @@ def test_only_what_changed_is_redone(course, old, new, redone):
     assert course.is_complete()
 
 
-def test_a_moved_clone_is_not_complete(course, tmp_path_factory):
-    course.fill()
-    moved = tmp_path_factory.mktemp("elsewhere") / "course"
-    shutil.copytree(course.root, moved)
-    assert not complete.is_complete(str(moved), PARTS)
-
-
-def test_a_vanished_python_is_not_complete(course):
-    course.fill()
-    (course.root / ".venv" / "bin" / "python").unlink()
-    assert not course.is_complete()
-
-
-def test_a_half_written_stamp_does_not_count(tmp_path):
-    stamps = stage.Stamps(tmp_path)
-    stamps.write("packages", {"pins": ["a==1"]})
-    assert stamps.done("packages", {"pins": ["a==1"]})
-    (tmp_path / "packages").write_text((tmp_path / "packages").read_text()[:-3])
-    assert not stamps.done("packages", {"pins": ["a==1"]})
-
-
 def test_half_installed_packages_are_installed_again(tmp_path, monkeypatch):
     packages = tmp_path / set_up.site_packages().relative_to(set_up.VENV)
     for name, files in {"whole-1": ["METADATA", "INSTALLER"], "half-1": ["METADATA"]}.items():
@@ -171,37 +149,3 @@ def gone(pid):
             return True
         time.sleep(0.1)
     return False
-
-
-def test_a_failure_shows_its_last_words_and_keeps_the_log(tmp_path):
-    log = tmp_path / "logs" / "step.log"
-    script = "echo one; echo 'ERROR: it is Monday'; echo three; exit 7"
-    with pytest.raises(SetUpError, match=r"step: `sh` ended with 7: ERROR: it is Monday; the log"):
-        stage.run(["sh", "-c", script], log)
-    assert log.read_text().endswith("one\nERROR: it is Monday\nthree\n")
-
-
-def test_a_second_set_up_waits_and_says_so(tmp_path, capsys):
-    order = []
-
-    def second():
-        with stage.lock(tmp_path / "lock", "somebody is at work"):
-            order.append("second")
-
-    with stage.lock(tmp_path / "lock", "nobody"):
-        thread = threading.Thread(target=second)
-        thread.start()
-        time.sleep(0.2)
-        order.append("first")
-    thread.join()
-    assert order == ["first", "second"]
-    assert capsys.readouterr().out == "  waiting: somebody is at work\n"
-
-
-def test_a_stages_line_ends_with_its_seconds(capsys):
-    with stage.progress("tea"):
-        time.sleep(0.15)
-    assert capsys.readouterr().out == "  tea ... 0.2 s\n"
-    with pytest.raises(SetUpError), stage.progress("tea"):
-        raise SetUpError("no water")
-    assert capsys.readouterr().out == "  tea ... stopped\n"

@@ -49,27 +49,6 @@ def test_the_first_check_keeps_gpus_out_of_sight_and_nccl_has_one_of_its_own(nod
     ]
 
 
-@pytest.mark.parametrize("framework", ["torch", "tensorflow"])
-def test_a_framework_alone_is_checked_over_mpi_over_gloo_and_over_nccl(node, framework):
-    verify(node, gpu=True, frameworks=[framework])
-    last = ["mpirun gpu gpus='0,1,2,3'"]
-    both = [f"{launcher} {framework} gpus=''" for launcher in ("mpirun", "horovodrun")]
-    assert calls(node) == both + last
-
-
-@pytest.mark.parametrize(("gpus", "gpu"), [("1", True), ("0", True), ("4", False)])
-def test_nccl_is_checked_only_where_each_rank_can_have_a_gpu(node, monkeypatch, gpus, gpu):
-    monkeypatch.setenv("GPUS", gpus)
-    verify(node, gpu=gpu)
-    assert len(calls(node)) == 2
-
-
-def test_ranks_that_do_not_agree_over_nccl_are_told_apart_from_the_others(node, monkeypatch):
-    monkeypatch.setenv("BROKEN", "gpu")
-    with pytest.raises(SetUpError, match="two tensorflow ranks with a GPU each disagree"):
-        verify(node, gpu=True)
-
-
 @pytest.mark.parametrize("missing", ["MPI", "Gloo", "NCCL"])
 def test_a_transport_that_is_missing_is_named(node, monkeypatch, missing):
     monkeypatch.setenv("BUILT", "MPI Gloo NCCL".replace(missing, ""))

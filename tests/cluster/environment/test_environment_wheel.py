@@ -42,12 +42,6 @@ def put_wheel(kept, content=b"a wheel"):
     (kept / "label.json").write_text(json.dumps(label))
 
 
-@pytest.mark.parametrize("name", sorted(wheels.inputs()))
-def test_each_input_changes_the_key(name):
-    values = wheels.inputs()
-    assert wheels.key(values | {name: "another"}) != wheels.key(values)
-
-
 def test_nothing_else_changes_the_key(monkeypatch, tmp_path):
     before = wheels.key(wheels.inputs())
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -108,25 +102,6 @@ def test_patch_refuses_another_source(source, change, spoil):
     assert change.file in str(refused.value)
 
 
-def test_without_nccl_the_gpu_part_stays_as_it_was(source):
-    file = source / recipe.GPU_SUBSTITUTIONS[0].file
-    before = file.read_text()
-    recipe.patch(source)
-    assert file.read_text() == before
-
-
-def test_another_archive_is_refused(tmp_path):
-    archive = tmp_path / "horovod.tar.gz"
-    archive.write_bytes(b"something else")
-    with pytest.raises(SetUpError, match="gave another horovod"):
-        wheels.unpack(archive, tmp_path)
-
-
-def test_a_whole_wheel_is_taken(tmp_path):
-    put_wheel(tmp_path / "kept")
-    assert wheels.intact(tmp_path / "kept") == tmp_path / "kept" / "horovod.whl"
-
-
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -162,19 +137,6 @@ def test_two_set_ups_build_once(shelf, tmp_path, monkeypatch, capsys):
     assert len(built) == 1
     assert found == [built[0] / "horovod.whl"] * 2
     assert "another set-up is building Horovod" in capsys.readouterr().out
-
-
-def test_an_interrupted_build_leaves_nothing_behind(shelf, tmp_path, monkeypatch):
-    (shelf / "building-killed").mkdir(parents=True)
-    (shelf / "building-killed" / "horovod.whl").write_bytes(b"half a whe")
-
-    def interrupted(command, *_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(wheels, "run", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        wheels.wheel(tmp_path)
-    assert [path.name for path in shelf.iterdir()] == ["lock"]
 
 
 def test_nccl_is_looked_for_before_anything_is_compiled(tmp_path, monkeypatch):
@@ -236,17 +198,6 @@ def test_pytorchs_horovod_takes_the_wheels_nccl_and_compiler(nvidia, monkeypatch
     assert recipe.NCCL_RPATH in values["environment"]["LDFLAGS"]
 
 
-def test_tensorflows_horovod_takes_condas_compiler_and_the_wheels_nccl(nvidia, monkeypatch):
-    (nvidia / "conda/bin").mkdir(parents=True)
-    (nvidia / "conda/bin/nvcc").touch()
-    monkeypatch.setenv("CONDA_PREFIX", str(nvidia / "conda"))
-    found = wheels.gpu_environment(None, "tensorflow")
-    assert found["HOROVOD_CUDA_HOME"] == str(nvidia / "conda")
-    assert found["HOROVOD_NCCL_HOME"] == str(nvidia / "nccl")
-    assert found["HOROVOD_WITHOUT_PYTORCH"] == "1"
-    assert "HOROVOD_WITHOUT_TENSORFLOW" not in found
-
-
 def test_condas_cuda_stays_out_of_a_build_with_the_wheels_cuda(nvidia, monkeypatch):
     """conda's activation adds these flags, and its nvcc is beside Python."""
     conda, cuda = nvidia / "conda", str(nvidia / "cu13")
@@ -267,13 +218,6 @@ def test_condas_cuda_stays_out_of_a_build_with_the_wheels_cuda(nvidia, monkeypat
     assert own["PATH"].startswith(f"{conda}/bin:")
     assert targets in own["LDFLAGS"]
     assert own["NVCC_PREPEND_FLAGS"] == " -ccbin=/conda/c++"
-
-
-@pytest.mark.parametrize("name", ["CXXFLAGS", "LDFLAGS", "CUDAFLAGS", "NVCC_APPEND_FLAGS"])
-def test_a_compilers_flags_change_the_key(name, monkeypatch):
-    before = wheels.key(wheels.inputs())
-    monkeypatch.setenv(name, "-O1")
-    assert wheels.key(wheels.inputs()) != before
 
 
 def test_the_users_own_horovod_settings_do_not_change_the_build(monkeypatch):

@@ -41,12 +41,6 @@ def test_a_line_that_only_looks_like_a_directive_is_pointed_out(line):
     )
 
 
-def test_a_directive_behind_a_command_is_pointed_out():
-    assert (
-        "line 3: ignored, it comes after the first command" in parse("cd /", "#SBATCH -n2").notes[0]
-    )
-
-
 @given(st.text())
 def test_no_text_brings_the_reader_down(text):
     for whole in (text, f"#!/bin/bash\n#SBATCH {text}\n"):
@@ -68,11 +62,6 @@ def test_no_text_brings_the_reader_down(text):
 def test_a_file_that_sbatch_refuses_is_refused_with_its_line(text, message):
     with pytest.raises(JobFileError, match=re.escape(message)):
         jobfile.parse(text)
-
-
-def test_a_program_is_no_job_file():
-    with pytest.raises(JobFileError, match="submit the job file that starts it"):
-        jobfile.parse('"""Train."""\n', Path("train.py"))
 
 
 @pytest.mark.parametrize(
@@ -193,12 +182,6 @@ def test_signals(text, expected):
 def test_output_patterns(pattern, name):
     values = jobfile.values_of(120, "mnist", "vm", (118, 2))
     assert jobfile.fill(pattern, values) == name
-
-
-@given(st.text())
-def test_a_name_without_percent_and_backslash_stays_as_it_is(pattern):
-    pattern = pattern.replace("%", "").replace("\\", "")
-    assert jobfile.fill(pattern, jobfile.values_of(1, "x", "h", None)) == pattern
 
 
 def test_outputs_are_found_oldest_job_first(tmp_path):

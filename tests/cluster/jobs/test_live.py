@@ -9,7 +9,6 @@ from cluster.jobs import live
 from cluster.jobs.notebook import submit_once
 
 EPOCH = "Epoch {n}/2\n100/100 - 4s - loss: {loss} - accuracy: 0.9\n"
-OUTPUT = EPOCH.format(n=1, loss=2.25) + EPOCH.format(n=2, loss=0.5)
 
 
 @pytest.fixture
@@ -72,12 +71,6 @@ def test_a_job_without_epochs_draws_nothing(lesson, drawn):
     assert drawn == []
 
 
-def test_outside_a_notebook_nothing_is_drawn(lesson, monkeypatch):
-    monkeypatch.setattr(live.LiveEpochs, "draw", lambda self, bundle: pytest.fail("drawn"))
-    lesson.write("job.sbatch", f"echo '{OUTPUT}'", "-o %j.out")
-    submit_once("job.sbatch")
-
-
 @pytest.mark.parametrize("losses", [(2.25, 0.5), (1.0, 1.0), (3.0,)])
 def test_the_picture_has_a_point_for_each_epoch(losses):
     text = "".join(EPOCH.format(n=n, loss=loss) for n, loss in enumerate(losses, start=1))
@@ -87,16 +80,3 @@ def test_the_picture_has_a_point_for_each_epoch(losses):
     assert len(circles) == len(losses)
     heights = [float(circle.get("cy", 0)) for circle in circles]
     assert heights == sorted(heights)  # a smaller loss is further down
-
-
-def test_what_the_network_writes_is_shown_below_the_curve(lesson, drawn):
-    written = "The <class> & a value " + 9 * "of the value "
-    lines = f"{OUTPUT}  It writes: Tqx\n  It writes: {written}"
-    lesson.write("job.sbatch", f"echo '{lines}'", "-o %j.out")
-    submit_once("job.sbatch")
-    bundle = drawn[-1]  # the output may have been read in parts
-    assert bundle["text/plain"].splitlines()[1:] == [written[: live.SAMPLE_LETTERS]]
-    svg = ElementTree.fromstring(bundle["image/svg+xml"])
-    texts = [text.text for text in svg.findall("{http://www.w3.org/2000/svg}text")]
-    assert written[: live.SAMPLE_LETTERS] in texts
-    assert float(svg.get("height", 0)) > live.HEIGHT

@@ -10,7 +10,6 @@ from cluster.jobs import notebook
 from cluster.jobs.notebook import JobError, SubmitError, outputs, submit_once
 from cluster.jobs.wait import cancel_jobs_of
 from cluster.sites import site_files
-from tests.breadth import breadth
 
 
 @pytest.fixture
@@ -53,11 +52,6 @@ def test_other_arguments_or_options_are_another_job(lesson):
     assert names(outputs("job.sbatch")) == ["mine_1.out", "mine_2.out", "mine_3.out"]
 
 
-def test_again_submits_again(lesson):
-    submit_once("job.sbatch")
-    assert names(submit_once("job.sbatch", again=True)) == ["mine_2.out"]
-
-
 def test_what_a_notebook_sets_for_itself_does_not_reach_the_job(lesson, monkeypatch):
     own = {"TF_CPP_MIN_LOG_LEVEL", "OPENBLAS_NUM_THREADS", "CUDA_VISIBLE_DEVICES"}
     for name in own:
@@ -96,12 +90,6 @@ def test_outputs_from_another_machine_are_taken(lesson, capsys):
     assert "its output is here" in capsys.readouterr().out
 
 
-def test_a_lost_output_is_made_again(lesson):
-    submit_once("job.sbatch")
-    (lesson.folder / "mine_1.out").unlink()
-    assert names(submit_once("job.sbatch")) == ["mine_2.out"]
-
-
 def test_a_failed_job_shows_its_last_lines_and_is_submitted_again(lesson, capsys):
     lesson.write("bad.sbatch", "seq 100; echo broken >&2; exit 3", "-o %j.out", "-e %j.err")
     with pytest.raises(JobError, match=r"job 1: FAILED .*1\.err$"):
@@ -118,34 +106,6 @@ def test_a_changed_program_or_job_runs_again(lesson, capsys, changed):
         file.write("# new\n")
     assert names(submit_once("job.sbatch")) == ["mine_2.out"]
     assert f"you changed {changed} since job 1: it runs again" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("changed", "runs"),
-    breadth(
-        [
-            ("network.py", ["a_3.out", "b_2.out"]),  # a.py imports it
-            ("a.py", ["a_3.out", "b_2.out"]),
-            ("b.py", ["a_1.out", "b_3.out"]),
-            ("sketch.py", ["a_1.out", "b_2.out"]),
-        ]
-    ),
-)
-def test_only_jobs_whose_programs_changed_run_again(lesson, changed, runs):
-    for job, imports in {"a": "import os, network\n", "b": "import os\n"}.items():
-        (lesson.folder / f"{job}.py").write_text(imports)
-        lesson.write(f"{job}.sbatch", f"python {job}.py", f"--job-name={job}", "--output=%x_%j.out")
-    (lesson.folder / "network.py").write_text("")
-    made = names(submit_once("a.sbatch") + submit_once("b.sbatch"))
-    assert made == ["a_1.out", "b_2.out"]
-    with (lesson.folder / changed).open("a") as file:
-        file.write("# new\n")
-    assert names(submit_once("a.sbatch") + submit_once("b.sbatch")) == runs
-
-
-def test_a_job_of_another_folder_runs_there(lesson, monkeypatch):
-    monkeypatch.chdir(lesson.home)
-    assert submit_once("../lesson/job.sbatch") == [lesson.folder / "mine_1.out"]
 
 
 @pytest.mark.slow

@@ -9,14 +9,6 @@ from cluster.sites.site_files import FOLDER, Site
 
 
 @pytest.mark.parametrize(
-    ("most", "sizes"),
-    [(1, [1]), (2, [1, 2]), (4, [1, 2, 4]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])],
-)
-def test_sizes_double_up_to_the_largest(most, sizes):
-    assert placing.up_to(most) == sizes
-
-
-@pytest.mark.parametrize(
     ("room", "ranks", "asked"),
     [
         ("", 4, {"ntasks": "4"}),
@@ -140,20 +132,3 @@ def test_on_this_machine_a_study_has_a_rank_for_each_gpu_in_sight(monkeypatch, s
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
     assert notebook.two_nodes() == ranks
     assert "nodes" not in notebook.on_nodes(9), "it has one"
-
-
-def test_a_site_that_is_not_there_is_one_sentence(monkeypatch):
-    choose(monkeypatch, "moon")
-    for ask in (notebook.two_nodes, lambda: notebook.on_nodes(2)):
-        with pytest.raises(notebook.SubmitError, match="there is no such file"):
-            ask()
-
-
-@pytest.mark.parametrize(("seen", "cores"), [("", "1"), ("0", str(len(whole_cores())))])
-def test_a_rank_of_this_machine_gets_more_cores_only_with_a_gpu(lesson, monkeypatch, seen, cores):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
-    (lesson.folder / "train.py").write_text("import torch\n")
-    lesson.write("job.sbatch", "echo ${SLURM_CPUS_PER_TASK:-1}; : train.py", "--output=%j.out")
-    options = notebook.on_nodes(1, "gres=gpu:{n}")
-    [file] = notebook.submit_once("job.sbatch", options=options)
-    assert file.read_text().splitlines()[-1] == cores

@@ -54,16 +54,6 @@ def test_programs_and_jobs_of_a_hand_in(tmp_path):
     assert (second.program, second.ranks, second.launches) == ("train_torch.py", 2, ("77aa77aa",))
 
 
-def test_from_two_places(tmp_path):
-    lesson_02(tmp_path / "ada" / "02_serial", {"train.py": PROGRAM}, [keras()])
-    second = {"train.py": PROGRAM, "nets/cnn.py": b"3"}
-    lesson_02(tmp_path / "ada" / "02_again", second, [])
-    assert taken(tmp_path / "ada").programs == {"train.py": PROGRAM, "nets/cnn.py": b"3"}
-    (tmp_path / "ada" / "02_serial" / "train.py").write_bytes(b"another")
-    with pytest.raises(NotRepeatableError, match=r"two different train\.py"):
-        taken(tmp_path / "ada")
-
-
 def test_links_and_pipes_are_not_followed(tmp_path):
     folder = lesson_02(tmp_path / "ada" / "02_serial", {"train.py": PROGRAM}, [keras()])
     (folder / "passwords.py").symlink_to("/etc/passwd")
@@ -112,19 +102,6 @@ def test_a_folder_of_the_student_s_machine_lies_in_tmp(tmp_path, word, instead):
     lines = keras(arguments=["--folder", word])
     lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [lines])
     assert taken(tmp_path / "ada").jobs[0].arguments == ("--folder", instead)
-
-
-@pytest.mark.parametrize("strange", [None, [], {}, "x", True, -1, 0, 1e308, 10**30])
-@pytest.mark.parametrize("member", ["threads", "world_size", "dataset", "launcher", "job_id"])
-def test_strange_facts_of_a_record_ask_for_no_strange_job(tmp_path, member, strange):
-    files = {"train.py": b"", "make_parts.py": b""}
-    lesson_02(tmp_path / "ada" / "02_serial", files, [keras(**{member: strange})])
-    for job in taken(tmp_path / "ada").jobs:
-        assert isinstance(job.ranks, int)
-        assert isinstance(job.threads, int)
-        assert job.ranks >= 1
-        assert job.threads >= 1
-        assert job.launcher == ""
 
 
 def test_runs_of_one_job_are_one_job(tmp_path):

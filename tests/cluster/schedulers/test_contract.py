@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import time
 from pathlib import Path
 
@@ -73,21 +72,6 @@ def at_the_end(scheduler: Scheduler, number: str) -> JobStatus:
 def test_every_site_names_a_known_scheduler():
     for name in site_files.names():
         assert scheduler_of(site_files.load(site_files.FOLDER / f"{name}.sh")), name
-
-
-def test_an_unknown_scheduler_is_named():
-    lsf = Site("moon", Path("moon.sh"), {"SITE_SCHEDULER": "lsf"}, {})
-    with pytest.raises(click.ClickException, match="'lsf' is none of slurm, pbs, laptop"):
-        scheduler_of(lsf)
-
-
-def test_what_is_asked_and_how_often(site):
-    scheduler = scheduler_of(site)
-    assert scheduler.RUNS_HERE == (scheduler.ASK_EVERY < 1) == (not scheduler.SUBMIT_PROGRAM)
-    if scheduler.HEALTH:
-        command, good = scheduler.HEALTH
-        assert command.split()
-        assert re.compile(good)
 
 
 def test_submitting_shows_the_command_and_gives_a_number(site):

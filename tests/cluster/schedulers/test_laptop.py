@@ -31,13 +31,6 @@ def test_a_job_runs_and_its_streams_go_where_it_asked(shell):
     assert shell.record("1")["State"] == "COMPLETED"
 
 
-@pytest.mark.slow
-def test_without_an_error_file_both_streams_share_the_output(shell):
-    job = shell.submit(shell.write("job.sbatch", "echo one; echo two >&2; echo three"))
-    shell.wait(job)
-    assert shell.read("slurm-1.out") == "one\ntwo\nthree\n"
-
-
 @pytest.mark.parametrize(
     ("body", "state", "code"),
     breadth(
@@ -115,14 +108,6 @@ def test_a_job_over_its_time_is_ended_with_slurms_message(shell):
     assert shell.record("1")["State"] == "TIMEOUT"
 
 
-@pytest.mark.slow
-def test_at_the_time_limit_a_program_may_still_write_its_checkpoint(shell):
-    body = "trap 'echo saved; exit 0' TERM; echo ready; sleep 300 & wait"
-    shell.wait(shell.submit(shell.write("job.sbatch", body, "--time=0:01")), ok=False)
-    assert "saved" in shell.read("slurm-1.out")
-    assert shell.record("1")["State"] == "TIMEOUT"
-
-
 def test_a_signal_asked_for_comes_before_the_time_limit(shell):
     body = "trap 'echo warned; exit 0' USR1; sleep 300 & wait"
     shell.wait(shell.submit(shell.write("job.sbatch", body, "--time=5", "--signal=B:USR1@299")))
@@ -145,13 +130,6 @@ def test_cancel_ends_a_running_job_and_everything_it_started(shell):
     assert "had already ended" in shell.word("scancel", job)
 
 
-@pytest.mark.slow
-def test_what_a_script_leaves_in_the_background_ends_with_it(shell):
-    job = shell.submit(shell.write("job.sbatch", "sleep 303 & echo done"))
-    shell.wait(job)
-    assert processes.of_job(shell.home / ".dl-course/laptop/jobs/1") == []
-
-
 def test_jobs_wait_for_cores_and_start_in_order(shell):
     wide = f"--ntasks={len(whole_cores())}"
     body = "date +%s.%N; until [ -e go ]; do sleep 0.05; done; date +%s.%N"
@@ -169,19 +147,6 @@ def test_jobs_wait_for_cores_and_start_in_order(shell):
         shell.wait(number)
         times += [float(line) for line in shell.read(f"slurm-{number}.out").split()]
     assert times == sorted(times)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(len(whole_cores()) < 2, reason="one core: two jobs cannot overlap")
-def test_jobs_that_fit_side_by_side_get_cores_of_their_own(shell):
-    body = (
-        'taskset -cp $$ | sed "s/.*: //"; touch here_$1; until [ -e here_$2 ]; do sleep 0.05; done'
-    )
-    job = shell.write("job.sbatch", body, "--time=1")
-    first, second = shell.submit(job, "a", "b"), shell.submit(job, "b", "a")
-    shell.wait(first)  # each waits for the other, so they did run at the same time
-    shell.wait(second)
-    assert shell.read("slurm-1.out") != shell.read("slurm-2.out")
 
 
 def test_a_job_larger_than_the_machine_runs_and_says_so(shell):

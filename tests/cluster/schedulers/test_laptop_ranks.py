@@ -58,17 +58,6 @@ def test_two_ranks_make_one_world_on_a_core_each(shell):
 
 
 @pytest.mark.slow
-def test_more_ranks_than_cores_run_and_it_is_said(shell):
-    job = program(shell, HELLO)
-    many = len(whole_cores()) + 1
-    shell.wait(shell.submit(f"--ntasks={many}", job))
-    output = shell.read("slurm-1.out")
-    assert output.startswith(f"laptop: {many} ranks on")
-    assert "more ranks than cores: no speedup can be shown" in output
-    assert len(re.findall(rf"rank \d+ of {many} ", output)) == many
-
-
-@pytest.mark.slow
 def test_when_one_rank_dies_the_others_end_and_the_job_fails(shell):
     job = shell.submit(program(shell, DIES))
     shell.wait(job, ok=False)

@@ -16,22 +16,6 @@ def test_a_requeued_job_keeps_its_number_and_appends(shell):
     assert shell.submit(shell.write("other.sbatch", "true")) == "2"
 
 
-@pytest.mark.slow
-def test_without_append_only_the_last_life_is_kept(shell):
-    body = f'{SITE}{AGAIN} scontrol requeue "$SLURM_JOB_ID"\necho end'
-    shell.wait(shell.submit(shell.write("job.sbatch", body)))
-    assert shell.read("slurm-1.out") == "life 2\nend\n"
-
-
-@pytest.mark.slow
-def test_a_dependent_job_waits_for_the_last_life(shell):
-    body = f'{SITE}{AGAIN} scontrol requeue "$SLURM_JOB_ID"\ndate +%s%N >first'
-    first = shell.submit(shell.write("job.sbatch", body))
-    then = shell.write("then.sbatch", "cat first", f"--dependency=afterok:{first}")
-    shell.wait(shell.submit(then))
-    assert shell.read("slurm-2.out").strip().isdigit()
-
-
 def test_other_calls_of_scontrol_are_refused(shell):
     job = shell.submit(shell.write("job.sbatch", f"{SITE}scontrol show job 1 2>&1"))
     shell.wait(job, ok=False)

@@ -71,11 +71,6 @@ def test_each_option_has_its_place(directives, command_line, part):
     assert part in qsub(directives, **command_line)[0]
 
 
-def test_without_a_select_of_its_own_a_site_gets_the_general_one():
-    line, _ = qsub("-N2 -n8 -c4", settings={"SITE_SCHEDULER": "pbs"})
-    assert "-l select=2:ncpus=16:mpiprocs=4 -l place=scatter" in line
-
-
 def test_what_pbs_has_no_word_for_is_named():
     assert qsub("--constraint=gpu --qos=high --gres=gpu:4")[1] == ["constraint", "qos"]
 
@@ -150,21 +145,6 @@ def answer(shell, **attributes) -> None:
     (shell.home / "answer").write_text(json.dumps(answers))
 
 
-def test_a_rank_on_a_gpu_gets_its_share_of_the_cores(polaris):
-    polaris.write("job.sbatch", "launch python train.py", "--ntasks=4")
-    (polaris.folder / "train.py").write_text("import torch\n")
-    assert ",COURSE_CPUS_PER_TASK=8," in polaris.cluster("submit", "job.sbatch").stderr
-
-
-def test_submitting_prints_the_qsub_line_and_answers_like_sbatch(polaris):
-    done = polaris.cluster("submit", "job.sbatch")
-    assert done.stdout == "Submitted batch job 4711\n"
-    assert done.stderr.splitlines()[-1].startswith(
-        "$ qsub -N job.sbatch -l select=2:system=polaris"
-    )
-    assert "qsub -N job.sbatch -l select=2" in (polaris.home / "calls").read_text()
-
-
 @pytest.mark.parametrize(
     ("attributes", "line", "ok"),
     breadth(
@@ -195,20 +175,6 @@ def test_logs_and_sacct(polaris):
     assert record["Start"] == "2026-11-20T15:31:00"
     assert (record["ElapsedRaw"], record["TimelimitRaw"]) == ("600", "30")
     assert (record["NNodes"], record["NodeList"]) == ("2", "n1,n2")
-
-
-@pytest.mark.parametrize(
-    ("words", "remark"),
-    breadth(
-        [
-            (["--ntasks=16"], "4 nodes are more than the 2 usual here"),
-            (["--nodes=1", "--ntasks=8"], "8 ranks a node, but a node of polaris has 4 GPUs"),
-        ]
-    ),
-)
-def test_more_nodes_or_ranks_than_the_queue_has_are_said_beforehand(polaris, words, remark):
-    polaris.write("job.sbatch", "true", "--time=30", "--output=h_%j.out")
-    assert remark in polaris.cluster("submit", *words, "job.sbatch").stderr
 
 
 def test_what_pbs_refuses_comes_with_advice(polaris):

@@ -38,11 +38,3 @@ def test_a_job_that_left_the_queue_is_looked_up_in_accounting(slurm):
     answer(slurm, squeue=["", "Invalid job id specified", 1])
     said = slurm.at("box", "logs", "78", ok=False)
     assert "Slurm knows no job 78 of yours (Invalid job id specified)" in said.stderr
-
-
-@pytest.mark.slow
-def test_logs_find_the_output_of_a_submitted_job(slurm):
-    slurm.at("box", "submit", "--job-name=mine", "job.sbatch")
-    answer(slurm, squeue=["77|COMPLETED|None|N/A\n", "", 0])
-    (slurm.folder / "mine_77.out").write_text("hello\n")
-    assert slurm.at("box", "logs", "-f", "77").stdout == "hello\n"

@@ -1,6 +1,5 @@
 """Tests of a job at each centre, with replacements for the centre's programs."""
 
-import ast
 from pathlib import Path
 
 import pytest
@@ -73,24 +72,6 @@ def test_modules_do_not_shadow_the_courses_environment(centre, site):
     assert "PYTHONPATH" not in said
     assert "PyTorch" not in said
     assert "conda" not in said
-
-
-def test_without_an_environment_the_centres_own_software_is_loaded(centre):
-    said = calls(centre, "juwels", "launch_ranks 2 python", environment=False, **SLURM)
-    assert "module load GCC OpenMPI Python PyTorch\n" in said
-    assert "  PYTHONPATH=/software/python\n" in said
-
-
-def test_polaris_starts_ranks_with_its_own_mpiexec(centre):
-    said = calls(centre, "polaris", "launch_ranks 8 python train.py", **PBS)
-    assert "mpiexec of centre: -n 8 --ppn 4 --depth=8 --cpu-bind depth python train.py" in said
-    assert "mpiexec of environment" not in said
-
-
-def test_torchrun_over_nodes_needs_no_srun_under_pbs(centre):
-    said = calls(centre, "polaris", "LAUNCHER=torchrun launch python train.py", **PBS)
-    assert "mpiexec of centre: -n 2 --ppn 1 --cpu-bind none torchrun --nnodes=2" in said
-    assert "srun" not in said
 
 
 def test_torchrun_over_nodes_takes_srun_under_slurm(centre):
@@ -185,33 +166,6 @@ def test_a_program_that_has_tensorflow_through_a_module_beside_it(centre, progra
     assert (f"launch: {program} imports TensorFlow: /tensorflow\n" in said) == tensorflow
 
 
-@pytest.mark.slow
-def test_every_program_of_the_lessons_starts_where_its_framework_is(shell):
-    """A program should run with TensorFlow exactly if Python would import TensorFlow for it."""
-    words = f"source {site_files.FOLDER}/laptop.sh; COURSE_ENVIRONMENT_TENSORFLOW=/tensorflow"
-    words += '; for program; do (cd "${program%/*}"; own_environment "${program##*/}"'
-    words += ' | sed "s|^|${program%/*} |"); done'
-    programs = [p for p in sorted(SOLUTIONS.glob("*/*.py")) if p.name != "lesson.py"]
-    said = shell.run("bash", "-c", words, "bash", *map(str, programs)).stdout
-    there = {line.split()[0] + "/" + line.split()[2] for line in said.splitlines()}
-    assert {p for p in programs if "tensorflow" in reached(p)} == {Path(name) for name in there}
-
-
-def reached(program: Path, seen: frozenset[str] = frozenset()) -> set[str]:
-    found = set()
-    for node in ast.walk(ast.parse(program.read_text())):
-        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-        for name in names:
-            beside = program.with_name(f"{name}.py")
-            if beside.is_file() and name not in seen:
-                found |= reached(beside, seen | {name})
-            elif name in ("horovod.tensorflow", "keras", "tf_keras", "horovod.tensorflow.keras"):
-                found.add("tensorflow")
-            found.add(name)
-    return found
-
-
 APPTAINER = """#!/bin/bash
 echo "apptainer: $*" >>"$HOME/calls"
 env | grep -E '^(PMIX_MCA_[a-z]+|APPTAINER_BIND)=' | sort | sed 's/^/  /' >>"$HOME/calls"
@@ -253,18 +207,6 @@ def test_an_image_on_polaris_starts_its_ranks_by_its_own_mpirun_on_one_node(imag
     assert "mpiexec" not in said
 
 
-def test_an_image_on_polaris_over_nodes_is_refused_in_a_sentence(image):
-    image.environment |= PBS
-    text = f"set -euo pipefail; {MODULE}\nsource {site_files.FOLDER}/polaris.sh; launch python t.py"
-    said = image.run("bash", "-c", text, ok=False).stderr
-    assert "ranks in an image cannot meet over nodes on polaris; ask for --nodes=1" in said
-    assert "apptainer: " not in (image.home / "calls").read_text()
-
-
-def test_perlmutter_loads_the_plug_in_for_its_network(centre):
-    assert "module load nccl\n" in calls(centre, "perlmutter", "launch_ranks 2 python", **SLURM)
-
-
 @pytest.mark.parametrize(
     ("bind", "left"), [("quiet,mask_cpu:0x1", "none"), ("cores", "cores"), ("", "none")]
 )
@@ -273,27 +215,3 @@ def test_cores_of_the_session_that_submitted_do_not_bind_the_ranks(centre, bind,
     inherited = {"SLURM_CPU_BIND": bind, "SLURM_CPU_BIND_LIST": "0x1"} if bind else {}
     said = calls(centre, "marenostrum5", words, **SLURM, **inherited)
     assert f"bind {left} {'0x1' if bind == 'cores' else 'none'}\n" in said
-
-
-@pytest.mark.parametrize(
-    ("program", "where"),
-    [
-        ("import tensorflow as tf\n", "tensorflow"),
-        ("import os\nimport horovod.tensorflow.keras as hvd\n", "tensorflow"),
-        ("def f():\n    from tf_keras import layers\n", "tensorflow"),
-        ("import torch\nimport horovod.torch as hvd\n", "environment"),
-        ("# import tensorflow\nimport numpy\n", "environment"),
-    ],
-)
-def test_a_program_starts_in_the_environment_of_its_framework(centre, program, where):
-    for place in ("environment", "tensorflow"):
-        python = centre.home / place / "bin/python"
-        python.parent.mkdir(parents=True, exist_ok=True)
-        python.write_text(f'#!/bin/bash\necho "python of {place}" >>"$HOME/calls"\n')
-        python.chmod(0o755)
-    (centre.home / "centre/srun").write_text('#!/bin/bash\nshift 3\nexec "$@"\n')
-    (centre.folder / "train.py").write_text(program)
-    centre.environment["COURSE_ENVIRONMENT_TENSORFLOW"] = str(centre.home / "tensorflow")
-    one = SLURM | {"SLURM_NTASKS": "1"}
-    said = calls(centre, "snellius", "launch python -u train.py --epochs 2; python", **one)
-    assert said.endswith(f"python of {where}\npython of environment\n"), "what follows is as before"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from portal import FILLED_IN, install_app, ruby, sbatch_words
+from portal import install_app, ruby, sbatch_words
 
 pytestmark = pytest.mark.ruby
 
@@ -37,21 +37,6 @@ def test_the_form_asks_for_what_the_centre_needs(session, settings, fields):
     assert shown(form) == fields
     assert form["cluster"] == "hpc"
     assert set(form["form"]) <= set(form["attributes"])
-
-
-def test_limits_of_the_centre_are_in_the_form(session):
-    limits = {"max_gpus": 2, "max_cores": 1, "max_hours": 1, "queues": ["a", "b: c"]}
-    attributes = session(**limits).yaml("form.yml")["attributes"]
-    assert (attributes["gpus"]["value"], attributes["gpus"]["max"]) == (0, 2)
-    assert (attributes["cores"]["value"], attributes["cores"]["max"]) == (1, 1)
-    assert (attributes["bc_num_hours"]["value"], attributes["bc_num_hours"]["max"]) == (1, 1)
-    assert attributes["bc_queue"]["options"] == ["a", "b: c"]
-
-
-@pytest.mark.parametrize(("account", "required"), [("required", True), ("optional", False)])
-def test_an_account_is_asked_for(session, account, required):
-    form = session(account=account).yaml("form.yml")
-    assert form["attributes"]["bc_account"]["required"] is required
 
 
 def test_settings_that_are_not_filled_in_are_a_sentence(tmp_path):
@@ -179,13 +164,6 @@ def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path, settings, named):
     done = ruby(install_app(tmp_path, **settings), tmp_path / "session")
     assert done.returncode
     assert f"settings.yml: {named}" in done.stderr
-
-
-def test_nothing_of_the_configuration_is_deprecated_or_switched_off(session):
-    before = session().text("before.sh")
-    for never in ("NotebookApp", "check_xsrf", "allow_origin_pat", '"*"', "sha1", "token"):
-        assert never not in before
-    assert f'allow_origin = "{FILLED_IN["portal"]}"' in before
 
 
 def test_the_view_posts_the_password(session, tmp_path):

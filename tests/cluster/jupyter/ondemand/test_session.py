@@ -197,14 +197,6 @@ def test_the_password_the_form_and_its_origin_are_checked(running):
     assert log_in(running, secret, "https://elsewhere.example", _xsrf=token) in (403, 404)
 
 
-def test_without_the_password_there_is_nothing(running):
-    _, connection, address, *_ = running
-    url = f"{address}/node/{connection['host']}/{connection['port']}/api/contents"
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(url, timeout=30)
-    assert refused.value.code == 403
-
-
 def words_of(process: Path) -> list[bytes]:
     try:
         return (process / "cmdline").read_bytes().split(b"\0")
