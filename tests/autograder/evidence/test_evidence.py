@@ -58,10 +58,5 @@ def test_synthetic_data_is_no_contradiction():
 
 
 def test_plain_output_is_unverified():
-    lines = [
-        "Epoch 1/2",
-        "1875/1875 - 8s - 4ms/step - accuracy: 0.9404 - loss: 0.2006",
-        "Epoch 2/2",
-        "1875/1875 - 7s - 4ms/step - accuracy: 0.9700 - loss: 0.1006",
-    ]
-    assert seen(lines).tier == "unverified"
+    line = "1875/1875 - 8s - 4ms/step - accuracy: 0.9404 - loss: 0.2006"
+    assert seen(["Epoch 1/1", line]).tier == "unverified"

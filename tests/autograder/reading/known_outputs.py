@@ -94,22 +94,14 @@ def judge(logs: Path, entry: dict[str, Any], formats: Sequence[Reader] = ()) -> 
 
 def full_summary(run: Run) -> Summary:
     """Return what `autograder read --json` reports, and a few more numbers of a run."""
-    extra: Summary = {}
     last = run.epochs[-1] if run.epochs else run.unfinished
-    for name, number in (
-        ("final_val_loss", last and last.val_loss),
-        ("test_loss", run.test_loss),
-        ("total_seconds", run.total_seconds),
-    ):
-        extra[name] = None if number is None else number.value
-    return {**extra, **summary(run)}
+    numbers = {"test_loss": run.test_loss, "total_seconds": run.total_seconds}
+    numbers["final_val_loss"] = last and last.val_loss
+    return {name: number and number.value for name, number in numbers.items()} | summary(run)
 
 
 def asked(entry: dict[str, Any], read: list[Summary]) -> list[tuple[str, Any, Any]]:
-    """Return (fact, true value, value read).
-
-    With several runs, a fact is a list of their values.
-    """
+    """Return (fact, true value, value read). Of several runs, both are lists."""
     says = entry["expected"]
     if all(run["format"] == "unknown" for run in read):
         read = [{**run, "epochs": None} for run in read]

@@ -1,4 +1,4 @@
-"""A very large output is read only where it matters: its run record and its two ends."""
+"""Very large outputs: what is read of them is limited."""
 
 import pytest
 
@@ -7,6 +7,7 @@ from autograder.reading import scan
 from autograder.reading.files import read_bytes
 from autograder.reading.lesson_runs import badly_submitted
 from tests.autograder.make_record import make_record
+from tests.autograder.reading.test_read import TRACEBACK
 
 DEBUG = "".join(f"DEBUG step {n} of a library\n" for n in range(2_000)).encode()
 EPOCHS = "".join(
@@ -14,11 +15,6 @@ EPOCHS = "".join(
 ).encode()
 TIME_LIMIT = b"slurmstepd: error: *** JOB 1 ON n CANCELLED AT 2026-03-02T10:00:00 DUE TO TIME LIMIT"
 RECORD = "".join(make_record()).encode()
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    monkeypatch.setattr(scan, "MOST_SEARCHED", 2_000)
 
 
 IN_RECORD = len(read_bytes({"a.out": RECORD})[0].epochs)
@@ -36,7 +32,8 @@ LARGE = {
 
 
 @pytest.mark.parametrize(("data", "epochs", "outcome", "too_large"), LARGE.values(), ids=LARGE)
-def test_what_is_read(data, epochs, outcome, too_large):
+def test_what_is_read(monkeypatch, data, epochs, outcome, too_large):
+    monkeypatch.setattr(scan, "MOST_SEARCHED", 2_000)
     runs = read_bytes({"a.out": data})
     assert max(len(run.epochs) for run in runs) == epochs
     assert outcome is None or outcome in {run.outcome for run in runs}
@@ -44,3 +41,24 @@ def test_what_is_read(data, epochs, outcome, too_large):
     assert (FindingCode.FILE_TOO_LARGE in codes) == too_large
     found = [finding.code for finding in badly_submitted(runs)]
     assert found == [FindingCode.FILE_TOO_LARGE] * too_large
+
+
+FLOODS = {
+    "runs": b"Epoch 1/1\n9/9 - 1s - loss: 0.1 - accuracy: 0.9\n" * 20_000,
+    "epochs": b"".join(b"Epoch %d: loss=0.5\n" % number for number in range(1, 60_000)),
+    "records": "\n".join(
+        line for number in range(6_000) for line in make_record(run=f"{number:08x}", seconds=(1,))
+    ).encode(),
+    "MLPerf runs": b':::MLLOG {"key": "init_start"}\n:::MLLOG {"key": "run_stop"}\n' * 20_000,
+    "damaged records": b":::MLLOG {\n" * 50_000,
+    "tracebacks": TRACEBACK.encode() * 10_000,
+}
+
+
+@pytest.mark.slow  # making the outputs takes half a second in every worker
+@pytest.mark.parametrize("data", FLOODS.values(), ids=FLOODS)
+def test_floods_are_cut(data):
+    runs = read_bytes({"job.out": data})
+    assert len(runs) <= 5_001
+    assert sum(len(run.epochs) for run in runs) <= 20_000
+    assert sum(len(run.problems) for run in runs) <= 6_000

@@ -61,14 +61,8 @@ def test_what_presets_describe_is_read(table):
 
 
 SETTING = "Epoch: {epoch} | Training Loss: {train_loss} | Training Accuracy: {train_accuracy:%}"
-STEP = "..Epoch {epoch}/{of}.. Step {step}.. Train loss: {train_loss}.. Test loss: {test_loss}.. "
 # Templates as an instructor would write them for these programs, and what they read in addition.
 WRITTEN: dict[str, tuple[list[str], str]] = {
-    "009": (["Train Time: {total_seconds}"], "train_total_seconds"),
-    "012": (
-        ["Training time : {total_seconds} seconds /w {workers} GPUs{done}"],
-        "train_total_seconds workers",
-    ),
     "027": (
         [
             "Epoch: {epoch}{begins}{end}",
@@ -85,22 +79,6 @@ WRITTEN: dict[str, tuple[list[str], str]] = {
             "Finished training using {any} optimizer{done}",
         ],
         f"runs epochs epoch_seconds {MEDIAN} final_train_loss final_train_accuracy",
-    ),
-    "035": (
-        [
-            STEP + "Test accuracy: {test_accuracy}",
-            "Training the model with {workers} GPU",
-            "Training the model with {workers} GPUs",
-        ],
-        "runs workers final_train_loss test_accuracy",
-    ),
-    "066": (
-        [
-            "Training epoch {epoch}{begins}",
-            "*** Validation summary for epoch {epoch}",
-            "top1={{'logits': {val_accuracy:%}",
-        ],
-        "epochs final_val_accuracy best_val_accuracy",
     ),
 }
 

@@ -45,18 +45,6 @@ def test_a_course_writes_its_format_as_its_program_prints_it():
     assert run.epochs[0].seconds.where.line == 2
 
 
-def test_a_run_that_was_cut_in_an_epoch_is_incomplete():
-    said = read("".join(TEXT.splitlines(keepends=True)[:4]), *OURS)
-    assert (said["outcome"], said["epochs"]) == ("incomplete", 1)
-
-
-def test_a_loss_that_is_no_number_is_a_problem():
-    text = TEXT.replace("loss 0.25", "loss nan")
-    (run,) = read_bytes({"job.out": text.encode()}, [load_reader("ours", OURS)])
-    assert run.epochs[1].train_loss is None
-    assert any("diverged" in problem.title for problem in run.problems)
-
-
 def test_a_courses_own_format_comes_before_the_others():
     text = "Epoch 1/1\nOURS 1 took 2.5\n9/9 - 3s - loss: 0.5 - accuracy: 0.75\n"
     assert read(text, "OURS {epoch} took {seconds}")["format"] == "ours"
@@ -75,19 +63,14 @@ LINES = [
     ("loss {train_loss}", "loss 0.5, acc 0.7", {"train_loss": 0.5}),
     ("loss {train_loss}.", "the loss 1.25.", {"train_loss": 1.25}),
     ("loss {train_loss}", "loss nan", {"train_loss": None}),
-    ("loss {train_loss}", "loss twelve", None),
-    ("loss={train_loss},acc={train_accuracy}", "loss=1,acc=0.5", {"train_loss": 1.0}),
     ("run,{epoch},{seconds},{train_loss}", "run,3,4.5,0.5", {"epoch": 3, "seconds": 4.5}),
     ("row {epoch},{train_loss},{val_loss} x", "row 1,2,3,4 x", None),
     ("row {epoch},{train_loss},{val_loss} x", "row 1,2,3 x", {"train_loss": 2.0, "val_loss": 3.0}),
     ("row {epoch},{train_loss}", "row 1,2,3", None),
     ("{train_loss},{val_loss} row", "2,3,4 row", None),
-    ("row {epoch}, {train_loss}, {val_loss}", "row 1, 2,5, 3,5", {"train_loss": 2.5}),
     ("loss={train_loss},acc={train_accuracy}", "loss=2,5,acc=0,5", {"train_loss": 2.5}),
-    ("time {seconds}", "time 3.5", {"seconds": 3.5}),
     ("time {seconds}", "time 3.5s", {"seconds": 3.5}),
     ("time {seconds}", "time 3 ms", None),
-    ("time {seconds}", "time 3 min", None),
     ("time {seconds}", "time 3 s/epoch", None),
     *(
         ("time {seconds}", f"time {other}", None)
@@ -100,17 +83,11 @@ LINES = [
     ("time {seconds}", "time 0:00:40 (0.1 s / it)", {"seconds": 40.0}),
     ("time {seconds} loss {train_loss}", "time 3 loss 1", {"seconds": 3.0}),
     ("time {seconds} msec", "time 350 msec", {"seconds": 0.35}),
-    ("time {seconds} hr", "time 3 hr", {"seconds": 10800.0}),
-    ("time {seconds} Min", "time 3 Min", {"seconds": 180.0}),
-    ("time {seconds} days", "time 2 days", {"seconds": 172800.0}),
-    ("time {seconds} ms", "time 250 ms", {"seconds": 0.25}),
     ("time {seconds} min", "time 2.5 min", {"seconds": 150.0}),
     ("time {seconds} min", "time 2.5 minutes", None),
     ("time {seconds}", "time 1:02:03", {"seconds": 3723.0}),
     ("time {seconds}", "time 02:03.5", {"seconds": 123.5}),
-    ("epoch {epoch}/{of}", "epoch 3/9", {"epoch": 3, "of": 9}),
     ("epoch {epoch}", "epoch 1.5", None),
-    ("epoch {epoch}", "epoch 3", {"epoch": 3}),
     ("epoch {epoch}", "subepoch 3", None),
     ("loss {any} mean {train_loss}", "loss 1 of 5 mean 2", {"train_loss": 2.0}),
     ("loss {any} mean {train_loss}", "loss 1 of " + "5" * 200 + " mean 2", None),
@@ -140,11 +117,8 @@ BAD = {
     "loss {0}": "there are: epoch, of,",
     "loss {train_loss} {epoch}{of}": "{epoch}{of}: there has to be",
     "loss {train_loss": "a brace is not closed",
-    "loss }train_loss": "a brace is not closed",
     "a {epoch}": "it needs a word of 3 or more characters",
     "epoch {any} nothing": "it has no field",
-    "a line without fields": "it has no field",
-    "": "it has no field",
     "{any} loss {train_loss}": "{any} must be between",
     "epoch {epoch}, last {epoch}": "{epoch} appears twice",
     "epoch {epoch}{begins} loss {train_loss}": "may have the epoch's number",
@@ -189,13 +163,6 @@ def rubric_with(tmp_path, formats: str):
     source = (FOLDER / "02.yaml").read_text()
     (tmp_path / "02.yaml").write_text(f"{source}\nformats:\n{formats}\n")
     return load_rubric(tmp_path / "02.yaml")
-
-
-def test_a_rubric_brings_a_template(tmp_path):
-    line = "'epoch {epoch} took {seconds} s, loss {train_loss}'"
-    rubric = rubric_with(tmp_path, f"  - name: ours\n    templates: [{line}]")
-    (own,) = rubric.formats
-    assert own.reader().read("epoch 3 took 2.5 s, loss 0.25").number == 3
 
 
 def test_a_rubric_with_a_bad_template_is_refused_with_its_line(tmp_path):
