@@ -1,9 +1,10 @@
-"""Evaluate a condition on runs, and return a check's parts, each with its credit and reason."""
+"""Judge a condition: measure what it compares once, give the credit, then put it into words."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from autograder.codes import CheckStatus, ReasonCode
-from autograder.judging import values
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import (
     how_it_ended,
@@ -11,8 +12,21 @@ from autograder.judging.runs_that_count import (
     last_lines,
     run_that_counts,
 )
-from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
+from autograder.judging.values import (
+    as_text,
+    condition_value,
+    metric_value,
+    reference_key,
+    said_of_run,
+    threshold_in_words,
+    title_of,
+)
+from autograder.measuring import interval, measure
+from autograder.measuring.interval import Measure, NotMeasured
+from autograder.measuring.metrics import Value, metric_named
+from autograder.records import Run
 from autograder.safe_text import shortened
+from autograder.settings import calibration
 from autograder.settings.rubric_schema import Condition, Threshold, tolerance
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part
 
@@ -20,23 +34,123 @@ RUN_AGAIN = (
     "The machine was busy, or the repeats differ too much. Run this job again when fewer other "
     "programs run there, and submit its output as well."
 )
+SYMBOLS = {"at_least": "≥", "at_most": "≤", "above": ">", "below": "<"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A condition on the run of one name, with everything that is measured for it, once."""
+
+    hand_in: HandIn
+    condition: Condition
+    name: str
+
+    @cached_property
+    def run(self) -> Run | NotMeasured:
+        return attempt(run_that_counts, self.hand_in, self.name)
+
+    @cached_property
+    def value(self) -> Value | NotMeasured:
+        return attempt(condition_value, self.hand_in, self.condition, self.name)
+
+    @cached_property
+    def reference(self) -> Measure | None:
+        """Return the value that the solution reaches on this site with as many workers."""
+        workers = None if isinstance(self.run, NotMeasured) else measure.workers(self.run)
+        key = reference_key(self.condition, self.name)
+        return calibration.reference(self.hand_in.references, key, workers)
+
+    @cached_property
+    def limit(self) -> Value | NotMeasured:
+        return attempt(self.threshold_value, self.condition.threshold)
+
+    @cached_property
+    def begin(self) -> float | None:
+        """Return the value at which partial credit begins, or None if there is none."""
+        start = partial_from(self.condition)
+        begin = start and attempt(self.threshold_value, start)
+        return begin.value if isinstance(begin, Measure) else None
+
+    @property
+    def uncalibrated(self) -> bool:
+        return self.condition.threshold.of_reference is not None and not self.reference
+
+    @property
+    def is_asked(self) -> bool:
+        """Return whether the condition applies to the run.
+
+        A run on synthetic data cannot show that the network learnt real images. The evidence checks
+        report a run on synthetic data.
+        """
+        synthetic = isinstance(self.run, Run) and self.run.header.dataset.synthetic
+        return not (self.condition.real_data and synthetic)
+
+    @property
+    def goodness(self) -> float:
+        """Return the sort key for runs with the same credit. The best run is reported."""
+        if not isinstance(self.value, Measure) or self.condition.operator == "equal":
+            return 0.0
+        is_more = self.condition.operator in ("at_least", "above")
+        return self.value.value if is_more else -self.value.value
+
+    def threshold_value(self, threshold: Threshold) -> Value:
+        """Return the threshold for full credit, or one for partial credit.
+
+        A fraction of the solution's value has no interval.
+        """
+        fixed = threshold.fixed(self.hand_in.profile)
+        if isinstance(fixed, str):
+            return fixed
+        if threshold.of_reference is not None:
+            if self.reference is None:
+                raise NotMeasured(
+                    f"the solution has not been measured on this site: {title_of(self.condition)}",
+                    "run `autograder calibrate`, and name its file in class.yaml",
+                    code=ReasonCode.NOT_CALIBRATED,
+                )
+            number = threshold.of_reference * self.reference.value + threshold.plus
+            reference = self.reference
+            return interval.exact(number, reference.unit, reference.where, reference.basis)
+        if fixed is not None:
+            return interval.exact(fixed * threshold.factor + threshold.plus)
+        other = threshold.of or self.name
+        run = run_that_counts(self.hand_in, other)
+        value = metric_value(self.hand_in, threshold.metric or "", other, run, {}, None)
+        if isinstance(value, str):
+            return value
+        return interval.scaled(value, threshold.factor, threshold.plus)
+
+
+def attempt(function: Any, *args: Any) -> Any:
+    """Return the value, or the reason why there is none."""
+    try:
+        return function(*args)
+    except NotMeasured as missing:
+        return missing
+
+
+def partial_from(condition: Condition) -> Threshold | None:
+    return condition.half_from or condition.zero_from
+
+
+# --- credit -------------------------------------------------------------------------------------
 
 
 def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
-    """Evaluate a condition on its runs, and return the check parts for the decisive runs.
+    """Evaluate a condition on its runs, and return the check parts for the decisive runs."""
+    return judge_cases([Case(hand_in, condition, name) for name in condition.of], condition)
+
+
+def judge_cases(cases: list[Case], condition: Condition) -> list[Part]:
+    """Return the check parts for the decisive runs.
 
     `condition.take` says how many of the runs have to satisfy it.
     """
-    names = [name for name in condition.of if is_asked_of(hand_in, condition, name)]
-    parts = {name: judge_run(hand_in, condition, name) for name in names}
-    if condition.take == "each" or not names:
-        return list(parts.values())
-
-    def worst_last(name: str) -> tuple[float, bool, float]:
-        part = parts[name]
-        return -part.credit, part.status != PASSED, -goodness(hand_in, condition, name)
-
-    ranked = [parts[name] for name in sorted(names, key=worst_last)]
+    judged = [(judge_case(case), case.goodness) for case in cases if case.is_asked]
+    if condition.take == "each" or not judged:
+        return [part for part, _ in judged]
+    judged.sort(key=lambda pair: (-pair[0].credit, pair[0].status != PASSED, -pair[1]))
+    ranked = [part for part, _ in judged]
     needed = 1 if condition.take == "best" else min(condition.take, len(ranked))
     if ranked[needed - 1].credit == 0:
         # Too few satisfy it: any of these could have been the missing one.
@@ -45,69 +159,38 @@ def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
     return ranked[:needed]
 
 
-def is_asked_of(hand_in: HandIn, condition: Condition, name: str) -> bool:
-    """Return whether a condition applies to a run.
-
-    A run on synthetic data cannot show that the network learnt real images. The evidence checks
-    report a run on synthetic data.
-    """
-    run = measured_or_none(run_that_counts, hand_in, name) if condition.real_data else None
-    return run is None or not run.header.dataset.synthetic
-
-
-def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
-    """Return the sort key for runs with the same credit. The best run is reported."""
-    value = measured_or_none(values.condition_value, hand_in, condition, name)
-    if not isinstance(value, Measure) or condition.operator == "equal":
-        return 0.0
-    return value.value if condition.operator in ("at_least", "above") else -value.value
-
-
-def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
-    title, expected = values.title_of(condition), values.expected_of(hand_in, condition, name)
-    try:
-        value = values.condition_value(hand_in, condition, name)
-        limit = values.threshold_value(hand_in, condition.threshold, condition, name)
-    except NotMeasured as missing:
-        status = FAILED if missing.without_run else NOT_MEASURED
-        reason, where = missing.reason, missing.where
-        return Part(title, status, 0, expected, reason, where, missing.try_, code=missing.code)
+def judge_case(case: Case) -> Part:
+    condition, value, limit = case.condition, case.value, case.limit
+    title, expected = title_of(condition), expected_of(case)
+    if isinstance(value, NotMeasured):
+        return not_measured(title, expected, value)
+    if isinstance(limit, NotMeasured):
+        return not_measured(title, expected, limit)
+    found = said_of_run(title, as_text(value), case.name, getattr(value, "basis", ""))
     if isinstance(value, str) or isinstance(limit, str):
-        found = shortened(values.said_of_run(title, values.as_text(value), name))
         status = PASSED if value == limit else FAILED
-        credit = float(value == limit)
+        credit, found = float(value == limit), shortened(found)
         return Part(title, status, credit, expected, found, code=ReasonCode.VALUE)
-    begin = partial_limit(hand_in, condition, name)
-    credit, status = credit_of(value.rounded, limit, begin, condition)
-    certain = compare(value, limit, condition)
-    found, hint, code = (
-        values.said_of_run(title, values.as_text(value), name, value.basis),
-        "",
-        ReasonCode.VALUE,
-    )
+    credit, status = credit_of(value.rounded, limit, case.begin, condition)
+    certain, hint, code = compare(value, limit, condition), "", ReasonCode.VALUE
     missed = condition.run_again == "missed" and not credit
-    if missed or is_too_noisy(value, limit, begin, condition):
+    if missed or is_too_noisy(value, limit, case.begin, condition):
         status, credit, hint, code = NOT_MEASURED, 0, RUN_AGAIN, ReasonCode.TOO_NOISY
     elif status == PASSED != certain and condition.run_again != "missed":
         status = BORDERLINE
     elif status in (FAILED, PARTIAL) and certain == BORDERLINE and partial_from(condition):
         hint = RUN_AGAIN
-    larger = larger_unfinished(hand_in, name) if status == FAILED else None
-    if larger and condition.metric == hand_in.rubric.runs[name].largest:
-        found += f"; a larger run of `{name}` did not finish: {how_it_ended(larger)}"
+    larger = larger_unfinished(case.hand_in, case.name) if status == FAILED else None
+    if larger and condition.metric == case.hand_in.rubric.runs[case.name].largest:
+        found += f"; a larger run of `{case.name}` did not finish: {how_it_ended(larger)}"
         hint = last_lines(larger)
     return Part(title, status, credit, expected, found, value.where[:4], hint, code=code)
 
 
-def partial_from(condition: Condition) -> Threshold | None:
-    return condition.half_from or condition.zero_from
-
-
-def partial_limit(hand_in: HandIn, condition: Condition, name: str) -> float | None:
-    """Return the value at which partial credit begins, or None if there is none."""
-    start = partial_from(condition)
-    begin = start and measured_or_none(values.threshold_value, hand_in, start, condition, name)
-    return begin.value if isinstance(begin, Measure) else None
+def not_measured(title: str, expected: str, missing: NotMeasured) -> Part:
+    status = FAILED if missing.without_run else NOT_MEASURED
+    facts = (missing.reason, missing.where, missing.try_)
+    return Part(title, status, 0, expected, *facts, code=missing.code)
 
 
 def credit_of(
@@ -159,3 +242,18 @@ def compare(value: Measure, limit: Measure, condition: Condition) -> CheckStatus
     if sure:
         return PASSED
     return BORDERLINE if possible else FAILED
+
+
+def expected_of(case: Case) -> str:
+    """Return what was required: a number if the threshold is known, otherwise words."""
+    condition, limit, fraction = case.condition, case.limit, case.condition.threshold.of_reference
+    if isinstance(limit, NotMeasured):
+        goal = threshold_in_words(condition.threshold, case.name)
+    else:
+        if isinstance(limit, Measure) and not condition.over:
+            limit = replace(limit, unit=metric_named(condition.metric).unit)
+        goal = as_text(limit) + (
+            f" ({fraction:g} of the reference)" if fraction is not None else ""
+        )
+    goal = f"{SYMBOLS.get(condition.operator, '')} {goal}".lstrip()
+    return said_of_run(title_of(condition), goal, case.name)

@@ -7,18 +7,16 @@ it meet the threshold?
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autograder.codes import CheckStatus, FindingCode
-from autograder.judging.conditions import judge_condition
+from autograder.codes import CheckStatus, FindingCode, ReasonCode
+from autograder.judging.conditions import Case, judge_cases
 from autograder.judging.hand_in import HandIn, says
 from autograder.judging.judge_answers import judge_answer
-from autograder.judging.judge_report import judge_report
 from autograder.judging.runs_that_count import (
     larger_unfinished,
     last_lines,
     run_that_counts,
     size_shortfall,
 )
-from autograder.judging.values import reference_of
 from autograder.measuring.interval import measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.notes import Note, make_note
@@ -37,6 +35,8 @@ from autograder.verdict import (
     Part,
 )
 from autograder.wording import sentences, shown
+
+NO_REPORT = "no report.md was submitted"
 
 
 def judge(hand_in: HandIn) -> Judged:
@@ -70,9 +70,10 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     if check.report:
         return _of_answers(check, judge_report(hand_in, check.report))
     conditions = [c for c in check.require if c.only in (None, hand_in.profile)]
+    cases = [(c, [Case(hand_in, c, name) for name in c.of]) for c in conditions]
     # Leave out conditions without a reference on this site, unless no other would remain.
-    calibrated = [c for c in conditions if not uncalibrated(hand_in, c)]
-    parts = tuple(p for c in calibrated or conditions for p in judge_condition(hand_in, c))
+    calibrated = [(c, own) for c, own in cases if not all(case.uncalibrated for case in own)]
+    parts = tuple(p for c, own in calibrated or cases for p in judge_cases(own, c))
     credit = min((p.credit for p in parts), default=1.0)
     status = min((p.status for p in parts), key=WORST_FIRST.index, default=PASSED)
     judged = _check(check, parts, credit, status)
@@ -87,12 +88,6 @@ def in_words(hand_in: HandIn, conditions: Sequence[Condition]) -> str:
             run = measured_or_none(run_that_counts, hand_in, condition.of[0])
             return (measured_or_none(words, run) if run else None) or ""
     return ""
-
-
-def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
-    if condition.threshold.of_reference is None:
-        return False
-    return not any(reference_of(hand_in, condition, name) for name in condition.of)
 
 
 def _by_hand(hand_in: HandIn, check: RubricCheck) -> Check:
@@ -137,6 +132,28 @@ def _check(
         hidden=check.hidden,
         parts=parts,
     )
+
+
+def judge_report(hand_in: HandIn, headings: Sequence[str]) -> tuple[Part, ...]:
+    """Return one check part for each heading that the rubric requires."""
+    return tuple(judge_part(hand_in, title) for title in headings)
+
+
+def judge_part(hand_in: HandIn, title: str) -> Part:
+    name, report = f"the report's part “{title}”", hand_in.report
+    status, where, found, code = FAILED, None, NO_REPORT, ReasonCode.NO_REPORT
+    if report is not None:
+        text, where = report.parts.get(title.casefold(), (None, Where(report.name, 0)))
+        if text is None:
+            found, code = f"no heading `## {title}`", ReasonCode.NO_HEADING
+        elif not text:
+            found, code = f"nothing below `## {title}`", ReasonCode.TEXT
+        else:
+            status, found, code = PASSED, f"{name} is there", ReasonCode.TEXT
+    places = (where,) if where else ()
+    try_ = "" if status == PASSED else f"write a part `## {title}` in report.md"
+    credit = float(status == PASSED)
+    return Part(name, status, credit, f"{name} is there", found, places, try_, code=code)
 
 
 # --- whatever the results of the checks ---------------------------------------------------------

@@ -1,21 +1,17 @@
-"""The two sides of a condition, the measured value and the threshold, as numbers and in words."""
+"""Measure the value that a condition compares, and put values and thresholds into words."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
-from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
+from autograder.measuring import interval
+from autograder.measuring.interval import Measure, NotMeasured
 from autograder.measuring.metrics import OWN, Value, metric_named
 from autograder.records import Run
-from autograder.settings import calibration
 from autograder.settings.rubric_schema import Condition, Threshold
 from autograder.wording import shown, with_unit
 
-SYMBOLS = {"at_least": "≥", "at_most": "≤", "above": ">", "below": "<"}
 # The names that calibration files have for metrics which once had them as labels.
 REFERENCE_WORDS = {"rounds_share": "share of the ceiling", "rounds_speedup": "speedup"}
 
@@ -49,44 +45,6 @@ def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
     return interval.difference(value, other) if condition.minus else interval.ratio(value, other)
 
 
-def threshold_value(
-    hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
-) -> Value:
-    """Return the threshold for the run with this name.
-
-    `threshold` is either the threshold for full credit or one of those for partial credit. A
-    fraction of the solution's value has no interval.
-    """
-    fixed = threshold.fixed(hand_in.profile)
-    if isinstance(fixed, str):
-        return fixed
-    if threshold.of_reference is not None:
-        reference = reference_of(hand_in, condition, name)
-        if reference is None:
-            raise NotMeasured(
-                f"the solution has not been measured on this site: {title_of(condition)}",
-                "run `autograder calibrate`, and name its file in class.yaml",
-                code=ReasonCode.NOT_CALIBRATED,
-            )
-        number = threshold.of_reference * reference.value + threshold.plus
-        return interval.exact(number, reference.unit, reference.where, reference.basis)
-    if fixed is not None:
-        return interval.exact(fixed * threshold.factor + threshold.plus)
-    other = threshold.of or name
-    run = run_that_counts(hand_in, other)
-    value = metric_value(hand_in, threshold.metric or "", other, run, {}, None)
-    if isinstance(value, str):
-        return value
-    return interval.scaled(value, threshold.factor, threshold.plus)
-
-
-def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | None:
-    """Return the value that the solution reaches on this site with the same number of workers."""
-    run = measured_or_none(run_that_counts, hand_in, name)
-    workers = measure.workers(run) if run else None
-    return calibration.reference(hand_in.references, reference_key(condition, name), workers)
-
-
 def reference_key(condition: Condition, name: str) -> str:
     """Return the key of a measurement in a calibration file. It does not depend on labels."""
     words = condition.metric.removeprefix(OWN).replace("_", " ")
@@ -113,19 +71,6 @@ def title_of(condition: Condition) -> str:
 def said_of_run(title: str, text: str, name: str, basis: str = "") -> str:
     """Return a sentence such as "steps per epoch: 400 steps (run `numpy`)"."""
     return f"{title}: {text} (run `{name}`{', ' if basis else ''}{basis})"
-
-
-def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
-    """Return what was required: a number if the threshold is known, otherwise words."""
-    threshold = condition.threshold
-    limit = measured_or_none(threshold_value, hand_in, threshold, condition, name)
-    if isinstance(limit, Measure) and not condition.over:
-        limit = replace(limit, unit=metric_named(condition.metric).unit)
-    goal = threshold_in_words(threshold, name) if limit is None else as_text(limit)
-    if limit is not None and threshold.of_reference is not None:
-        goal += f" ({threshold.of_reference:g} of the reference)"
-    goal = f"{SYMBOLS.get(condition.operator, '')} {goal}".lstrip()
-    return said_of_run(title_of(condition), goal, name)
 
 
 def threshold_in_words(threshold: Threshold, name: str) -> str:
