@@ -101,7 +101,7 @@ def without_colons(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def about(facts: Mapping[str, Any]) -> About:
     claims = (claim(without_colons(person)) for person in facts["submitters"])
-    return About(tuple(claims), str(facts["created_at"]).replace(" Z", "+00:00"))
+    return About(tuple(claims), str(facts.get("created_at", "")).replace(" Z", "+00:00"))
 
 
 def claim(person: Mapping[str, Any]) -> Claim:

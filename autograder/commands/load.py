@@ -8,7 +8,7 @@ from autograder.evidence.accounting_dump import read_accounting
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.claims import who_is
-from autograder.settings.policy import PolicyFiles, read_policy
+from autograder.settings.policy import read_policy
 from autograder.settings.reruns import read_reruns
 from autograder.settings.roster import Person, read_roster
 from autograder.settings.rubric import load_released
@@ -27,7 +27,6 @@ def load(options: ClassOptions) -> LoadedClass:
     """Read all files and check them against each other, before anything is graded."""
     people = read_roster(options.roster)
     loaded = rubrics_in(options.rubrics)
-    files = PolicyFiles(options.extensions, options.overrides)
     known = read_calibration(options.calibration)
     settings = ClassSettings(
         rubrics=loaded,
@@ -42,7 +41,14 @@ def load(options: ClassOptions) -> LoadedClass:
         curves=known.curves,
         jobs=read_accounting(options.accounting) if options.accounting else None,
         accounting_required=options.accounting_is is not None,
-        policy=read_policy(loaded, options.late, files, who_is(people, {})),
+        policy=read_policy(
+            loaded,
+            options.late,
+            options.file,
+            options.extensions,
+            options.overrides,
+            who_is(people, {}),
+        ),
         reruns=read_reruns(options.reruns),
         logins={p.student: p.login for p in people.values() if p.login},
         names={p.student: p.full_name for p in people.values() if p.full_name},

@@ -11,7 +11,6 @@ from autograder.errors import SettingsError
 from autograder.safe_text import printable
 from autograder.settings import rubric
 from autograder.settings.class_file import ClassFile, LatePolicy, read_words
-from autograder.settings.policy import LateRules
 from autograder.settings.rubric_schema import Profile, Rubric, depends_on_profile
 from autograder.submissions.lesson_names import lesson_among
 
@@ -38,7 +37,8 @@ class ClassOptions:
     rubrics: Path
     expected: Path
     released: Path
-    late: LateRules
+    late: LatePolicy
+    file: ClassFile  # whose lines messages name
     roster: Path | None = None
     extensions: Path | None = None
     overrides: Path | None = None
@@ -94,7 +94,8 @@ def options_of(file: ClassFile, given: dict[str, Any]) -> ClassOptions:
         **{key: value for key, value in options.items() if key not in FOR_COLLECT},
         "rubrics": rubrics,
         "title": printable(options.get("title") or name, LONGEST_TITLE),
-        "late": LateRules(options.get("late", LatePolicy()), file),
+        "late": options.get("late", LatePolicy()),
+        "file": file,
     }
     return ClassOptions(**settings)
 

@@ -37,9 +37,7 @@ class Calibration:
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
 
 
-class ReferenceValue(BaseModel):
-    """A value of the solution, with its interval."""
-
+class Value(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
     value: float
@@ -49,11 +47,11 @@ class ReferenceValue(BaseModel):
 
 
 class LessonValues(BaseModel):
-    """A lesson's part of the file."""
+    """A lesson's part of the file: values of the solution, and its speedups."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
-    values: dict[str, ReferenceValue]
+    values: dict[str, Value]
     speedups: dict[str, dict[int, StrictFloat]] = {}
 
 
@@ -72,12 +70,9 @@ def read_calibration(path: Path | None) -> Calibration:
             f"{path}:{line}: this is not what `autograder calibrate` writes ({reason(error)}); "
             "write the file again"
         ) from None
-    references = {
-        name: {title: Measure(**dict(value)) for title, value in lesson.values.items()}
-        for name, lesson in lessons.items()
-    }
-    curves = {
-        name: {program: tuple(sorted(gains.items())) for program, gains in lesson.speedups.items()}
-        for name, lesson in lessons.items()
-    }
-    return Calibration(references, curves)
+    known = Calibration()
+    for name, lesson in lessons.items():
+        known.references[name] = {t: Measure(**dict(one)) for t, one in lesson.values.items()}
+        gains = lesson.speedups.items()
+        known.curves[name] = {program: tuple(sorted(gain.items())) for program, gain in gains}
+    return known

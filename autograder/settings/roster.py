@@ -69,7 +69,11 @@ def read_roster(path: Path | None) -> dict[str, Person]:
         if not values["student"]:
             values |= of_github(row)
         if not values["student"]:
-            raise SettingsError(no_student(path, where, row))
+            raise SettingsError(
+                f"{where}: no column names the student, or its cell is empty. Found: "
+                f"{shortened(', '.join(row), 300)}. Name one of "
+                f"{', '.join(COLUMNS['student'])}"
+            )
         for field in UNIQUE:
             value = values[field].casefold() if field == "email" else values[field]
             if value and (field, value) in earlier:
@@ -102,20 +106,17 @@ def of_gradebook(rows: Collection[Row]) -> list[Row]:
 
     `student` is the login or, if there is none, `Ada Lovelace` for `Lovelace, Ada`.
     """
-    found = []
+    ours = []
+    names = Counter(row["student"] for _, row in rows)
     for where, row in rows:
         last, _, first = row["student"].partition(",")
-        login = row.get("sis login id", "")
-        if row["student"] not in ("", MAXIMA) and (row["student"] != TEST_STUDENT or login):
-            found.append((where, row, login, f"{first.strip()} {last}".strip()))
-    count = Counter(name for *_, name in found)
-    ours = []
-    for where, row, login, name in found:
-        canvas_id = row.get("id", "")
-        called = name if count[name] == 1 else f"{name} {canvas_id}".strip()
-        email = login if "@" in login else ""
+        login, canvas_id = row.get("sis login id", ""), row.get("id", "")
+        if row["student"] in ("", MAXIMA) or (row["student"] == TEST_STUDENT and not login):
+            continue
+        name = f"{first.strip()} {last}".strip()
+        called = name if names[row["student"]] == 1 else f"{name} {canvas_id}".strip()
         facts = {"student": login or called, "id": "", "canvas_id": canvas_id, "name": name}
-        ours.append((where, {**row, **facts, "email": email}))
+        ours.append((where, {**row, **facts, "email": login if "@" in login else ""}))
     return ours
 
 
@@ -130,18 +131,6 @@ def of_github(row: Mapping[str, str]) -> dict[str, str]:
     if "github_id" in row and row.get("username"):
         return {"student": row["username"], "github": row["username"], "login": ""}
     return {}
-
-
-def no_student(path: Path | None, where: str, row: Collection[str]) -> str:
-    """Return why a line names no student: the header has no such column, or the cell is empty."""
-    names = [*COLUMNS["student"], "github_username", "github_id"]
-    if any(name in row for name in names):
-        return f"{where}: the column of the student is empty"
-    found = shortened(", ".join(row), 300)
-    return (
-        f"{path}:1: no column identifies the student; name one `student`. Found: {found}. "
-        f"Accepted names are {', '.join(COLUMNS['student'])}"
-    )
 
 
 def _check_columns(where: str, row: Collection[str]) -> None:

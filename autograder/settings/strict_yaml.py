@@ -3,7 +3,6 @@
 `no` stays a word, `02` a name, and a repeated key is an error.
 """
 
-import difflib
 import re
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +25,7 @@ def read_model(
     try:
         return model.model_validate({} if data is None else data, context=context), lines
     except ValidationError as error:
-        raise SettingsError(complaints(path, error, model, lines)) from None
+        raise SettingsError(complaints(path, error, lines)) from None
 
 
 def line_of(lines: dict[tuple, int], place: tuple) -> int:
@@ -37,9 +36,7 @@ def line_of(lines: dict[tuple, int], place: tuple) -> int:
 # --- what does not fit the model ----------------------------------------------------------------
 
 
-def complaints(
-    path: Path, error: ValidationError, model: type[BaseModel], lines: dict[tuple, int]
-) -> str:
+def complaints(path: Path, error: ValidationError, lines: dict[tuple, int]) -> str:
     """Return one line per mistake found by pydantic, with its location in the file."""
     groups: dict[tuple, list[Any]] = {}
     for mistake in error.errors(include_url=False):
@@ -49,18 +46,16 @@ def complaints(
             place = place if place in lines else place[:-1]
         groups.setdefault(place, []).append(mistake)
     return "\n".join(
-        f"{path}:{line_of(lines, place)}: {sentence(place, mistakes, model)}"
+        f"{path}:{line_of(lines, place)}: {sentence(place, mistakes)}"
         for place, mistakes in groups.items()
     )
 
 
-def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
+def sentence(place: tuple, mistakes: list[Any]) -> str:
     """Return the mistakes at one place as a sentence."""
     name, first = ".".join(map(str, place)) or "the file", mistakes[0]
     if first["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(str(place[-1]), fields_beside(model, place), 1)
-        hint = f"did you mean {near[0]}?" if near else "check the spelling"
-        return f"{name}: no such field; {hint}"
+        return f"{name}: no such field; check the spelling"
     if first["type"] == "missing":
         return f"{name}: this field is required"
     if first["type"] in ("model_type", "dict_type"):
@@ -76,17 +71,7 @@ def reason(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return shortened(error)
     first = error.errors(include_url=False)[0]
-    return shortened(sentence(first["loc"], [first], BaseModel))
-
-
-def fields_beside(model: type[BaseModel], place: tuple) -> list[str]:
-    """Return the fields allowed in the part of the file that contains this place, if known."""
-    for part in place[:-1]:
-        inner = getattr(model.model_fields.get(part), "annotation", None)
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
-            return []
-        model = inner
-    return list(model.model_fields)
+    return shortened(sentence(first["loc"], [first]))
 
 
 # --- reading ------------------------------------------------------------------------------------

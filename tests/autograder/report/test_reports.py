@@ -142,7 +142,7 @@ def test_moodle_worksheet_is_filled_in(handed_in, grade):
     [
         ("--canvas", "a,b\n1,2\n", "Canvas gradebook export"),
         ("--moodle", "a,b\n1,2\n", "which column is the grade"),
-        ("--roster", "name\nada\n", "no column identifies the student"),
+        ("--roster", "name\nada\n", "no column names the student"),
     ],
 )
 def test_files_of_another_kind_are_refused(handed_in, grade, option, text, words):

@@ -44,12 +44,13 @@ def refused(tmp_path, grade):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (TOTALS + "ada,02,many,x\n", "file:2: points are a number or the word excused, not 'many'"),
-        (TOTALS + "ada,02,excusd,x\n", "or the word excused, not 'excusd'"),
+        (
+            TOTALS + "ada,02,excusd,x\n",
+            "file:2: points are a number of at least 0, like 2.5 or the",
+        ),
         (TOTALS + "ada,02,nan,x\n", "points are a number"),
-        (TOTALS + "ada,02,1_0,x\n", "points are a number"),
-        (TOTALS + "ada,02,-1,x\n", "file:2: points are at least 0, not -1"),
-        (TOTALS + 'ada,02,"2,5",x\n', "file:2: 2,5 points: write 2.5"),
+        (TOTALS + "ada,02,-1,x\n", "points are a number"),
+        (TOTALS + 'ada,02,"2,5",x\n', "points are a number"),
         (TOTALS + "ada,02,5,\n", "`reason` is empty"),
         (TOTALS + "ada,02,5\n", "`reason` is empty"),
         (TOTALS + "ada,99,5,x\n", "file:2: there is no rubric"),
@@ -88,7 +89,11 @@ def test_overrides(refused, rows, words):
     ("file", "rows", "words"),
     [
         ("extensions", "ada,99,5,x\n", "file:2: there is no rubric"),
-        ("extensions", "ada,02,two,x\n", "file:2: days are a number, not 'two'"),
+        (
+            "extensions",
+            "ada,02,two,x\n",
+            "file:2: days are a number of at least 0, like 2.5, not 'two'",
+        ),
         (
             "extensions",
             "ada,02,20260308,x\n",
@@ -116,20 +121,11 @@ def test_an_extension_of_no_due_time(refused):
         (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:2: lesson 02 is twice under due"),
         ("due: tomorrow\n", "due: should be `name: value` lines"),
         ("- due\n", "late: should be `name: value` lines"),
-        (
-            DUE + "penalty_a_day: 0.1\n",
-            ":3: late.penalty_a_day: this is a percentage like 10%, not 0.1",
-        ),
-        (DUE + "penalty_a_day: 10\n", ":3: late.penalty_a_day: write 10%"),
-        (
-            DUE + "penalty_a_day: 110%\n",
-            ":3: late.penalty_a_day: at most 100% can be lost, not 110%",
-        ),
-        (DUE + "penalty_a_day: ten\n", ":3: late.penalty_a_day: this is a percentage like 10%"),
+        (DUE + "penalty_a_day: 0.1\n", ":3: late.penalty_a_day: write a percentage"),
+        (DUE + "penalty_a_day: 110%\n", ":3: late.penalty_a_day: write a percentage"),
         ("penalty_a_day: 10%\n", ":2: penalty_a_day does nothing without `due`"),
         ("free_days: 3\n", ":2: free_days does nothing without `due`"),
         ("grace: 3\n", ":2: late.grace: no such field; check the spelling"),
-        ("free_day: 3\n", "free_day: no such field; did you mean free_days?"),
         ("free_days: -1\n", "late.free_days: should be greater than or equal to 0; found -1"),
         (DUE + "free_days: 1.5\n", ":3: late.free_days: should be a valid integer"),
         (DUE.replace("}", ""), ":3: this is not valid YAML: "),
@@ -217,7 +213,7 @@ def test_two_students_with_one_id(tmp_path, column):
         ("student,name\nada,Lovelace, Ada\n", "csv:2: 3 cells where the header has 2; a cell with"),
         (
             "name\nada\n",
-            "csv:1: no column identifies the student; name one `student`. Found: name.",
+            "csv:2: no column names the student, or its cell is empty. Found: name.",
         ),
         ("", "csv: it names no student"),
         ("student,name\n", "csv: it names no student"),
