@@ -101,16 +101,6 @@ PACKS = [
     (row_by_row, "in one call"),
     (dealt_row_by_row, "in one call"),
     (rest_to_the_same_path, "overwrites the file"),
-    (all_to_one_path, "its own path"),
-    (two_to_one_path, "its own path"),
-    (cut_off, "are missing"),
-    (rest_in_the_last, "array_split"),
-    (packs_of_so_many, "not the number of records"),
-    (with_header, "header"),
-    (like_cards, "neighbouring records"),
-    (lambda r, f, p: write_packs(r, f, p, "pack_{}.bin"), "pack_10 comes before pack_2"),
-    (lambda r, f, p: write_packs(r.astype(int), f, p), "uint8"),
-    (lambda r, f, p: None, "nothing was written"),
 ]
 
 
@@ -141,20 +131,6 @@ ORDERS = [
         "return its result",
     ),
     (lambda names, epoch, seed: order(names, 0, seed), "epoch into the seed"),
-    (lambda names, epoch, seed: order(names, epoch % 2, seed), "epoch into the seed"),
-    (lambda names, epoch, seed: order(names, epoch, 0), "another order for another seed"),
-    (lambda names, epoch, seed: np.random.permutation(names), "without a seed"),
-    (lambda names, epoch, seed: names[epoch:] + names[:epoch], "rotating the list"),
-    (
-        lambda names, epoch, seed: np.random.default_rng([seed, epoch]).choice(names, len(names)),
-        "draws the same pack twice",
-    ),
-    (
-        lambda names, epoch, seed: np.random.default_rng([seed, epoch]).permutation(len(names)),
-        "not their numbers",
-    ),
-    (in_place, "shuffled in place"),
-    (lambda names, epoch, seed: np.random.default_rng(epoch).shuffle(names), "return"),
 ]
 
 
@@ -216,37 +192,6 @@ STAGES = [
     (stages("map, unbatch, shuffle, cache, prepare, prefetch"), "cache first, then shuffle"),
     (stages("map, unbatch, shuffle, prepare, cache, prefetch"), "comes after prepare"),
     (stages("map, unbatch, shuffle, prepare, prefetch, cache"), "comes after prepare"),
-    (stages("map, unbatch, prepare, cache, shuffle, prefetch"), "comes after prepare"),
-    (stages("map, unbatch, prepare, cache, prefetch"), "comes after prepare"),
-    (stages("map, unbatch, pixels, cache, shuffle, batch, prefetch"), "comes after prepare"),
-    (stages("cache, map, unbatch, shuffle, prepare, prefetch"), "after map(decode)"),
-    (stages("map, unbatch, shuffle, prepare, prefetch"), "after map(decode)"),
-    (stages("map, unbatch, cache, prepare, prefetch"), "shuffle(args.buffer) is missing"),
-    (stages("map, unbatch, cache, prepare, shuffle, prefetch"), "before prepare"),
-    (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "after unbatch"),
-    (stages("shuffle, map, unbatch, cache, prepare, prefetch"), "in epoch 2 than in epoch 1"),
-    (stages("map, unbatch, cache, shuffle once, prepare, prefetch"), "each epoch gets a new order"),
-    (stages("map, unbatch, cache, shuffle, prepare"), "put it last"),
-    (stages("map, unbatch, cache, prefetch, shuffle, prepare"), "put prefetch() last"),
-    (stages("slow map, unbatch, cache, shuffle, prepare, prefetch"), "num_parallel_calls"),
-    (stages("map, unbatch, cache, shuffle, take, prepare, prefetch"), "drop or repeat"),
-    (stages("map, unbatch, cache, shuffle, repeat, prepare, prefetch"), "drop or repeat"),
-    (stages("map, cache, shuffle, prepare, prefetch"), "unbatch"),
-    (stages("map, unbatch, unassigned cache, shuffle, prepare, prefetch"), ASSIGN),
-    (stages("map, unbatch, cache, unassigned shuffle, prepare, prefetch"), ASSIGN),
-    (stages("map, unassigned unbatch, cache, shuffle, prepare, prefetch"), ASSIGN),
-    (stages("map, unbatch, cache, shuffle, unassigned prepare, prefetch"), ASSIGN),
-    (stages("map, unbatch, cache, shuffle, prepare, unassigned prefetch"), ASSIGN),
-    (stages("map, unbatch, wrong size, cache"), "found     ValueError: 'size' must be"),
-    (stages("map, unbatch, cache, more labels"), "found     ValueError: "),
-    (
-        stages("map, unbatch, late fault, prepare"),
-        "found     InvalidArgumentError: indices[",
-    ),
-    (stages(RIGHT, always=("cache",)), "if args.cache"),
-    (stages(RIGHT, always=("prefetch",)), "if args.prefetch"),
-    (lambda pieces, decode, args: None, "return"),
-    (lambda pieces, decode: pieces, "wrong arguments"),
 ]
 
 
@@ -268,20 +213,6 @@ EPOCHS = [
     (lambda t_in, t_comp, overlapped: t_in + t_comp, "hides the shorter"),
     (lambda t_in, t_comp, overlapped: t_in + t_comp, "its own `return`"),
     (lambda t_in, t_comp, overlapped: None if overlapped else t_in + t_comp, "return"),
-    (lambda t_in, t_comp, overlapped: max(t_in, t_comp), "One after the other, they add"),
-    (
-        lambda t_in, t_comp, overlapped: t_in + t_comp if overlapped else max(t_in, t_comp),
-        "hides the shorter",
-    ),
-    (
-        lambda t_in, t_comp, overlapped: min(t_in, t_comp) if overlapped else t_in + t_comp,
-        "before both input and computing",
-    ),
-    (
-        lambda t_in, t_comp, overlapped: (t_in + t_comp) / (2 if overlapped else 1),
-        "is halved",
-    ),
-    (lambda t_in, t_comp, overlapped: None, "return"),
 ]
 
 
@@ -307,14 +238,6 @@ RATES = [
     (lambda n, s: 4 * n / s / 1e9, gigaflops, "three arrays"),
     (lambda n, s: 8 * n / s / 1e9, gigaflops, "the result is written too"),
     (lambda n, s: 24 * n / s / 1e9, gigaflops, "a float64 has 8"),
-    (lambda n, s: 3 * n / s / 1e9, gigaflops, "4 bytes"),
-    (lambda n, s: 12 * n / s, gigaflops, "giga"),
-    (lambda n, s: 12 * n / s / 2**30, gigaflops, "GiB"),
-    (lambda n, s: 12 * n * s / 1e9, gigaflops, "divide by the seconds"),
-    (gigabytes, lambda n, s: n**3 / s / 1e9, "multiply and add"),
-    (gigabytes, lambda n, s: 2 * n**2 / s / 1e9, "sum of n products"),
-    (gigabytes, lambda n, s: 2 * n**3 / s / 1e12, "tera"),
-    (gigabytes, lambda n, s: None, "return"),
 ]
 
 

@@ -303,12 +303,6 @@ OVERLAP = [
     ([("        started.append((comm", "        comm.Iallreduce(gradient, total).Wait()\n"
       "        started.append((comm")], "it hangs|computed|under way"),
     ([("        request.Wait()", "        pass")], "wait for each request"),
-    ([("return [total for _, total, _ in started]", "pass")], "return a list"),
-    ([("comm.Iallreduce(gradient, total), total", "comm.Iallreduce(gradient, total * 1), total")],
-     "other numbers"),
-    ([("comm.Iallreduce(gradient, total), total", "comm.Iallreduce(gradient, gradient), gradient")],
-     "iallreduce(mpi.in_place, gradient)"),
-    ([("total), total, gradient))", "total), total, None))")], "gradient 1 of 3 was thrown away"),
 ]  # fmt: skip
 
 

@@ -57,18 +57,6 @@ SHARES = [
     (lambda items, size: None, "return"),
     (lambda items, size: [items] * size, "r + 2 size"),
     (lambda items, size: filled([[]] * size, items), "`[[]] * n` is one list n times"),
-    (lambda items, size: [items[::size]], "`return` inside the loop"),
-    (lambda items, size: [items[r::size] for r in range(1, size + 1)], "begins with item 0"),
-    (lambda items, size: [items[r * size : (r + 1) * size] for r in range(size)], "are blocks"),
-    (whole_blocks, "are blocks"),
-    (lambda items, size: [items[r : r + 1] for r in range(size)], "until none is left"),
-    (blocks, "next item in turn"),
-    (lambda items, size: round_robin(items[: len(items) // size * size], size), "Do not drop"),
-    (
-        lambda items, size: [*round_robin(items[:-1], size)[:-1], items[size - 1 :: size]],
-        "Do not drop",
-    ),
-    (lambda items, size: items[::size], "lists"),
 ]
 
 
@@ -240,26 +228,6 @@ RANKS = [
     (exits, "sys.exit() ends one rank"),
     (all_exit, "raise DataDistributionError on every rank"),
     (exits_always, "every rank gets its share\nfound     sys.exit()"),
-    (says_nothing, "`return None` gives no reason"),
-    (everybody_looks, "only rank 0 may list it"),
-    (no_care_for_errors, "rank 0 ended with its error"),
-    (bcast_is_not_assigned, "`problem = comm.bcast(problem)`"),
-    (
-        bcast_is_not_assigned,
-        "found     bcast returns 'no folder data/parts', and then rank 1 waits",
-    ),
-    (only_rank_0_looks_at_the_problem, "then every rank checks it and raises"),
-    (items_are_not_assigned, "found     on rank 1 TypeError"),
-    (items_are_not_assigned, "the value that comm.bcast or comm.scatter *returns*"),
-    (no_name_elsewhere, "to None on every rank"),
-    (scatter_is_not_assigned, "*returns* each rank's share"),
-    (only_rank_0_raises, "Rank 0 raises an error, but the others do not know"),
-    (too_few_is_fine, "would have nothing to do"),
-    (rank_0_forgets_itself, "return"),
-    (unequal_calls, "same collectives in the same order"),
-    (raises_another, "Raise DataDistributionError"),
-    (lambda comm, load: comm.scatter(load()), "scatter takes a list of"),
-    (lambda comm: None, "wrong arguments"),
 ]
 
 
@@ -311,11 +279,6 @@ LOADERS = [
     (lambda folder: os.listdir(folder), "os.listdir promises no order"),
     (lambda folder: os.listdir(path=folder), "Return sorted(os.listdir(folder))"),
     (lambda folder: None, "Does the decorated function end with a `return`?"),
-    (lambda folder: sys.exit("no files here"), "found     the program ends: sys.exit('no files"),
-    (lambda folder: sys.exit(1), "Raise an error instead of calling sys.exit"),
-    (lambda folder: list_parts(folder)[:0], "0 items for 1 rank"),
-    (lambda folder: list_parts("nowhere"), "list it, and return their names"),
-    (lambda folder: list_parts(folder)[:3], "return its result"),
 ]
 
 

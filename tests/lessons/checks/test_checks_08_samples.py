@@ -13,14 +13,6 @@ STEPS = [
     (lambda counts, batch: max(math.ceil(n / batch) for n in counts), "the minimum over the ranks"),
     (lambda counts, batch: math.ceil(sum(counts) / batch), "the steps of all ranks"),
     (lambda counts, batch: sum(counts) // batch, "the steps of all ranks"),
-    (lambda counts, batch: sum(counts) / batch, "the steps of all ranks"),
-    (lambda counts, batch: sum(counts) // len(counts) // batch, "the mean"),
-    (lambda counts, batch: math.ceil(sum(counts) / len(counts) / batch), "the mean"),
-    (lambda counts, batch: min(counts) // batch, "A smaller last batch is also a step"),
-    (lambda counts, batch: min(n // batch for n in counts), "A smaller last batch is also a step"),
-    (lambda counts, batch: min(counts) / batch, "round up"),
-    (lambda counts, batch: min(counts), "images"),
-    (lambda counts, batch: None, "return"),
 ]
 
 
@@ -48,17 +40,6 @@ ORDERS = [
         "keep the rank out of the seed",
     ),
     (lambda n, rank, size, epoch: my_samples(n, rank, size, 0), "epoch into the seed"),
-    (lambda n, rank, size, epoch: my_samples(n, 0, 1, epoch), "each is read once"),
-    (
-        lambda n, rank, size, epoch: np.random.default_rng(epoch).permutation(
-            np.arange(rank, n, size)
-        ),
-        "Shuffle before slicing",
-    ),
-    (
-        lambda n, rank, size, epoch: my_samples(n, rank, size, epoch)[: n // size],
-        "each is read once",
-    ),
 ]
 
 
@@ -96,28 +77,6 @@ PARTITIONS = [
     (lambda labels, parts: np.array_split(np.arange(len(labels)), parts), "by_class[part::parts]"),
     (lambda labels, parts: np.array_split(np.argsort(labels), parts), "by_class[part::parts]"),
     (lambda labels, parts: [labels[part::parts] for part in range(parts)], "these are labels"),
-    (lambda labels, parts: [range(len(labels))] * parts, "in several"),
-    (lambda labels, parts: by_class(labels, [[]] * parts), "`[[]] * n` is one list n times"),
-    (lambda labels, parts: by_class(labels, lists(parts), cut=True), "divide evenly"),
-    (
-        lambda labels, parts: [p[: len(labels) // parts] for p in partition(labels, parts)],
-        "divide evenly",
-    ),
-    (lambda labels, parts: by_class(labels, lists(parts), [0]), "`return` inside the loop?"),
-    (lambda labels, parts: lists(parts), "`return` inside the loop?"),
-    (lambda labels, parts: partition(labels, parts)[:1], "`return` inside the loop?"),
-    (lambda labels, parts: by_class(labels, lists(parts), range(9)), "all of class 9"),
-    (lambda labels, parts: by_class(labels, lists(parts), where=np.where), "returns a tuple"),
-    (lambda labels, parts: [[np.flatnonzero(labels >= 0)]] * parts, "use extend"),
-    (lambda labels, parts: [part + 1 for part in partition(labels, parts)], "from 0 to 1002"),
-    (lambda labels, parts: [part / 1 for part in partition(labels, parts)], "whole numbers"),
-    (
-        lambda labels, parts: [np.r_[part, 0] for part in partition(labels, parts)],
-        "each index goes to one part",
-    ),
-    (lambda labels, parts: [part[part % 4 > 0] for part in partition(labels, parts)], "of all"),
-    (lambda labels, parts: partition(labels, parts)[:-1], "One list for each"),
-    (lambda labels, parts: None, "return"),
 ]
 
 

@@ -82,15 +82,6 @@ LOST = [
     (lambda gain, p: 1 / gain - 1 / p, ring_s, "Divide by the largest possible value"),
     (lambda gain, p: 1 - gain / p, ring_s, "1 minus the efficiency"),
     (lambda gain, p: (1 / gain - 1 / p) / 1 - 1 / p, ring_s, "Put brackets around both"),
-    (lambda gain, p: 1 / gain - 1 / p / (1 - 1 / p), ring_s, "Put brackets around both"),
-    (lambda gain, p: (p - gain) / (p - 1), ring_s, "Gustafson's fraction"),
-    (lambda gain, p: None, ring_s, "return"),
-    (karp_flatt, lambda p, n, a, b: 2 * (p - 1) * (a + n / b), "a chunk of n/p bytes"),
-    (karp_flatt, lambda p, n, a, b: ring_s(p, n, a, b) / 2, "There are two rounds"),
-    (karp_flatt, lambda p, n, a, b: ring_s(p, n, 0, b), "latency"),
-    (karp_flatt, lambda p, n, a, b: 2 * p * (a + n / b), "lesson 06"),
-    (karp_flatt, lambda p, n, a, b: ring_s(p, 0, a, b) + 2 * n / b, "keeps its own part"),
-    (karp_flatt, lambda p, n, a, b: ring_s(p, n, a, b) + 2 * a, "not 2p"),
 ]
 
 
@@ -135,12 +126,6 @@ FITS = [
     (lambda p, g: karp_flatt(g[-1], p[-1]), gustafson_s, fixed_and_divided, "largest size alone"),
     (mean_of_karp_flatt, gustafson_s, fixed_and_divided, "weight"),
     (lambda p, g: 0.03, gustafson_s, fixed_and_divided, "least squares"),
-    (amdahl_f, lambda p, g: 1 - gustafson_s(p, g), fixed_and_divided, "return s, not"),
-    (amdahl_f, lambda p, g: 0.2, fixed_and_divided, "least squares"),
-    (amdahl_f, gustafson_s, lambda p, t: fixed_and_divided(p, t)[::-1], "Return a"),
-    (amdahl_f, gustafson_s, lambda p, t: np.polyfit(p, t, 1)[::-1], "in 1/p"),
-    (amdahl_f, gustafson_s, first_and_last, "not two of the points"),
-    (amdahl_f, gustafson_s, lambda p, t: 30.0, "two numbers"),
 ]
 
 
@@ -186,11 +171,6 @@ RANGES = [
     (free_usl, at, "take κ = 0"),
     (cut, at, "the best σ"),
     (without_sigma_below_0, at, "fit κ again"),
-    (lambda p, g: (amdahl_f(p, g), 0.0), at, "two columns"),
-    (usl, lambda p, g, n: at(p, g, n, free_usl), "and the USL's answers"),
-    (usl, lambda p, g, n: at(p, g, n)[::-1], "Low comes first"),
-    (usl, lambda p, g, n: (n / (1 + amdahl_f(p, g) * (n - 1)),) * 2, "largest of Amdahl's"),
-    (usl, lambda p, g, n: at(p, g, n)[0], "two numbers"),
 ]
 
 

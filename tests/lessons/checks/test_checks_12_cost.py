@@ -17,13 +17,6 @@ TIMES = [
     (lambda t, a, s: time_to(t, a, s, count=0), "counts, too"),
     (lambda t, a, s: time_to(t, a, s, held=0), "0.81 was luck"),
     (lambda t, a, s: sum(s), "not at the end"),
-    (lambda t, a, s: time_to(t, a, s, count=2), "The next epoch only confirms it"),
-    (lambda t, a, s: time_to(t + 1e-9, a, s), "compare with `>=`"),
-    (lambda t, a, s: time_to(t, a, [1] * 5), "Return seconds"),
-    (lambda t, a, s: time_to(t, a, s) or sum(s), "Return None"),
-    (lambda t, a, s: first_time(t, a, s), "Continue after 0.81"),
-    (lambda t, a, s: never_lower(t, a, s), "lower than 0.85, but not"),
-    (lambda t, a, s: None, "return"),
 ]
 
 
@@ -69,11 +62,6 @@ COSTS = [
         lambda line: (cost(line)[0] * (2 if "node=2" in line else 1), cost(line)[1]),
         "of the whole job, on all of its nodes",
     ),
-    (lambda line: cost(line, scale=1), "3.6 million joules"),
-    (lambda line: cost(line, none=0.0), "That is not 0 kWh"),
-    (lambda line: cost(line, kilo=1024), "K, M and G"),
-    (lambda line: cost(line, giga=1), "K, M and G"),
-    (lambda line: cost(line)[0], "return gpu_hours, kwh"),
 ]
 
 
@@ -94,7 +82,6 @@ SPOTS = [
     (lambda sizes, seconds: sizes.index(sweet_spot(sizes, seconds)), "not its place"),
     (lambda sizes, seconds: min(sizes, key=lambda p: p * seconds[sizes.index(p)]), "lowest cost"),
     (lambda sizes, seconds: sizes[seconds.index(min(seconds))], "fastest"),
-    (lambda sizes, seconds: None, "return"),
 ]
 
 
