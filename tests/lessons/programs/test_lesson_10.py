@@ -110,14 +110,6 @@ def test_one_sentence_where_a_rank_cannot_begin(gpus, environ, said, monkeypatch
     assert said in str(ended.value)
 
 
-def test_where_there_is_one_gpu_for_each_a_rank_begins(monkeypatch):
-    ranks = program("10_native", "ranks")
-    for name, value in (RANK_2 | meet()).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(ranks.torch.cuda, "device_count", lambda: 4)
-    assert ranks.who_am_i() == (2, 4, 2)
-
-
 @pytest.fixture
 def programs(monkeypatch):
     """Return the lesson's programs as modules that import each other."""

@@ -60,8 +60,6 @@ ON_NODES = {**RANK_2, "SLURM_STEP_ID": "0", "SLURM_JOB_ID": "7", "SLURM_JOB_NODE
 PLACES = [
     # one node: the loopback, a port for each
     ({"SLURM_JOB_ID": "7"}, ["127.0.0.1:10448", "127.0.0.1:10449", "127.0.0.1:10450"]),
-    ({"SLURM_JOB_ID": "8"}, ["127.0.0.1:10512", "127.0.0.1:10513"]),
-    ({"SLURM_JOB_ID": "307", "SLURM_JOB_NODELIST": "n1"}, ["127.0.0.1:10448"]),
     ({"PBS_JOBID": "7.pbs-server"}, ["127.0.0.1:10448"]),
     # two nodes, filled one after the other; ports differ there too
     ({**ON_NODES, "SLURMD_NODENAME": "n2"}, ["n1:10448", "n1:10449", "n2:10450", "n2:10451"]),
@@ -74,7 +72,6 @@ PLACES = [
         {**ON_NODES, "SLURM_JOB_NODELIST": "n[1-3]", "SLURM_STEP_TASKS_PER_NODE": "2(x2),1"},
         ["n1:10448", "n1:10449", "n2:10450", "n2:10451", "n3:10452"],
     ),
-    ({"PBS_JOBID": "7", "SLURM_JOB_NODELIST": "x1,x2"}, ["x1:10448", "x2:10449"]),
     # what the site puts behind the names of its fast network
     ({**ON_NODES, "MASTER_ADDR": "n1i"}, ["n1i:10448", "n2i:10449"]),
 ]

@@ -53,11 +53,6 @@ def every_rank(folder, rank):
     (folder / f"new_{rank}.h5").write_text("parameters")
 
 
-def deeper(folder, rank):
-    (folder / f"of {rank}").mkdir()
-    (folder / f"of {rank}" / "mine").write_text("parameters")
-
-
 def nobody(folder, rank):
     pass
 
@@ -68,19 +63,9 @@ def old_ones(folder):
 
 
 @pytest.mark.parametrize("before", [nobody, old_ones])
-@pytest.mark.parametrize(
-    ("write", "found"), [(only_rank_0, 1), (every_rank, 3), (deeper, 3), (nobody, 0)]
-)
+@pytest.mark.parametrize(("write", "found"), [(only_rank_0, 1), (every_rank, 3), (nobody, 0)])
 def test_new_files_are_counted_by_another_rank(write, found, before, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "PATIENCE", 0.3)
     first = before if before is old_ones else lambda folder: None
     assert counted(tmp_path, 3, write, first) == [found] * 3
     assert not [path for path in tmp_path.iterdir() if path.name.startswith((".", "tmp"))]
-
-
-def test_a_file_that_comes_into_sight_late_is_found(tmp_path):
-    def late(folder, rank):
-        if rank == 0:
-            threading.Timer(0.5, every_rank, (folder, 0)).start()
-
-    assert counted(tmp_path, 2, late) == [1, 1]

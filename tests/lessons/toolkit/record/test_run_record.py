@@ -25,27 +25,6 @@ for number in range(3):
         epoch.log(loss=1 / (number + 1))
 record.end(test_accuracy=0.97)
 """
-TORCH = """
-import torch
-from torch import distributed, nn
-from run_record import RunRecord
-
-distributed.init_process_group("gloo")
-rank, size = distributed.get_rank(), distributed.get_world_size()
-model = nn.parallel.DistributedDataParallel(nn.Linear(4, 2))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-record = RunRecord("01", source="ours", rank=rank, size=size, local_batch=64, lr=0.1)
-for _ in range(3):
-    with record.epoch(steps=10) as epoch:
-        for _ in range(10):
-            loss = model(torch.ones(64, 4)).square().mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        epoch.log(loss=loss)
-record.end(test_accuracy=torch.tensor(0.97))
-distributed.destroy_process_group()
-"""
 MPI = """
 from mpi4py import MPI
 from run_record import RunRecord
@@ -92,7 +71,6 @@ PYTHON = (sys.executable,)
 PROGRAMS = {
     "loop": (LOOP, (*PYTHON, "-S", "-E"), 1),  # without any installed package
     "mpirun": (MPI, ("mpirun", *ROOT, "--oversubscribe", "-np", "2", *PYTHON), 2),
-    "torchrun": (TORCH, (*PYTHON, "-m", "torch.distributed.run", "--nproc-per-node=2"), 2),
     "keras": (KERAS, PYTHON, 1),
 }
 
