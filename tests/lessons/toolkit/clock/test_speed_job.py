@@ -37,6 +37,7 @@ def measured(folder, *words, ranks=2, **environ):
     return [value for value in values if value["name"] == "round"], error
 
 
+@pytest.mark.slow
 def test_what_an_honest_job_records(tmp_path):
     rounds, error = measured(tmp_path, "--rounds", "4", ranks=3)
     assert [value["round"] for value in rounds] == [1, 2, 3, 4]
