@@ -50,19 +50,20 @@ class Account:
         known = CLEAN | self.variables | {"HOME": home or self.home}
         known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]
-        try:
-            return subprocess.run(
-                [*self.front, *clean, *words],
-                input=data,
-                cwd="/",
-                stdout=subprocess.PIPE,
-                stderr=None if show else subprocess.PIPE,
-                timeout=seconds,
-            )
-        except subprocess.TimeoutExpired:
-            raise click.ClickException(
-                f"a command of the account {self.name} has not ended within {seconds:g} s"
-            ) from None
+        pipe = subprocess.PIPE
+        words, errors_to = (*self.front, *clean, *words), None if show else pipe
+        with subprocess.Popen(words, cwd="/", stdin=pipe, stdout=pipe, stderr=errors_to) as process:
+            try:
+                output, errors = process.communicate(data, seconds)
+            except BaseException as error:
+                process.terminate()  # only then does the command end its job, too
+                process.wait(30)
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
+                raise click.ClickException(
+                    f"a command of the account {self.name} has not ended within {seconds:g} s"
+                ) from None
+        return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
     def do(self, *words: str, data: bytes = b"") -> str:
         done = self.run(*words, data=data)

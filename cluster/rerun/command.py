@@ -2,6 +2,8 @@
 
 import random
 import secrets
+import signal
+import sys
 from pathlib import Path
 
 import click
@@ -13,8 +15,8 @@ from autograder.settings.claims import Claim, same, who_is
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.roster import read_roster
 from autograder.submissions.class_folder import Submission, read_class
-from cluster.rerun.account import account_named, check_closed, check_course
-from cluster.rerun.job import Terms, keep, run_job
+from cluster.rerun.account import Account, account_named, check_closed, check_course
+from cluster.rerun.job import keep, run_job
 from cluster.rerun.repeated import NotRepeatableError, take
 from cluster.schedulers import real_command
 from cluster.schedulers.known import scheduler_of
@@ -65,15 +67,17 @@ def rerun_command(
         chosen = drawn(submissions, draw, secrets.randbelow(10**6) if seed is None else seed)
     else:
         chosen = [submission_of(path.resolve(), rules.lesson, submissions, options.roster)]
-    terms = terms_of(user, [group, out.resolve()])
+    private = [group, out.resolve()]
+    account = rerun_account(user, private)
     out.mkdir(parents=True, exist_ok=True, mode=0o700)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = 0
     for number, submission in enumerate(chosen, 1):
         name = printable(submission.owner)
         click.echo(f"{number} of {len(chosen)}: {name}, lesson {rules.lesson}", err=True)
         try:
             taken = take(submission, rules, size)
-            ended = [run_job(terms, taken, job) for job in taken.jobs]
+            ended = [run_job(account, private, taken, job) for job in taken.jobs]
             keep(out / submission.owner / rules.lesson, taken, ended)
             click.echo("\n".join(f"  job {one.job_id} {one.state}" for one in ended), err=True)
         except (NotRepeatableError, click.ClickException) as reason:
@@ -133,9 +137,9 @@ def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submiss
     return chosen
 
 
-def terms_of(user: str | None, private: list[Path]) -> Terms:
-    """Return the settings for all jobs, after checking what the account can reach."""
-    site = site_files.current(None)
+def rerun_account(user: str | None, private: list[Path]) -> Account:
+    """Return the jobs' account, after checking what it can reach."""
+    site = site_files.current()
     if program := scheduler_of(site).SUBMIT_PROGRAM:
         real_command.need(program, site)
     account = account_named(user, variables_of(site))
@@ -145,7 +149,7 @@ def terms_of(user: str | None, private: list[Path]) -> Terms:
             "COURSE_DATA is not set: without a network, programs find only the synthetic stand-in",
             err=True,
         )
-    return Terms(account, site, private)
+    return account
 
 
 def variables_of(site: Site) -> dict[str, str]:

@@ -4,8 +4,6 @@ import io
 import json
 import shlex
 import tarfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +12,6 @@ import click
 from cluster.job_file.jobfile import clock
 from cluster.rerun.account import COURSE, Account
 from cluster.rerun.repeated import Repeated, Taken
-from cluster.sites.site_files import Site
 
 LARGEST_OUTPUT = 50_000_000  # bytes
 TICKS_A_SECOND, SLACK_CORES = 100, 0.25  # of /proc/stat; cores for the node's daemons
@@ -65,23 +62,6 @@ facts
 
 
 @dataclass(frozen=True)
-class Terms:
-    """The settings that apply to all jobs of one call."""
-
-    account: Account
-    site: Site
-    hide: list[Path]  # hidden from programs, whatever the permissions
-
-
-@dataclass(frozen=True)
-class Place:
-    """Two folders that the account owns and no other user can open."""
-
-    own: str  # home of the commands that manage the job, and its output; hidden from the job
-    program: str  # the submitted programs; the job's home, and the only folder it can write to
-
-
-@dataclass(frozen=True)
 class Ended:
     job_id: str
     state: str
@@ -90,73 +70,69 @@ class Ended:
     undisturbed: bool  # it had all requested cores to itself, so its speed is meaningful
 
 
-@contextmanager
-def place_of(account: Account) -> Iterator[Place]:
-    """Create the job's two folders in the rerun account's home, and remove them at the end."""
+def run_job(account: Account, hide: list[Path], taken: Taken, job: Repeated) -> Ended:
+    """Run a job on one node, with the ranks and threads of the record.
+
+    `hide` are folders that no program may see, whatever their permissions. Only the account can
+    open the job's own folders: `own` has the output and is hidden from the job, and `program` is
+    the job's home and the only folder that it can change.
+    """
     base = account.do("mktemp", "-d", f"{account.home}/rerun-XXXXXXXX")
-    place = Place(f"{base}/own", f"{base}/program")
+    own, program = f"{base}/own", f"{base}/program"
     try:
-        account.do("mkdir", "-m", "700", place.own, place.program)
-        yield place
-    finally:
-        # a program may have closed its own folders even to their owner
-        account.run("chmod", "-R", "u+rwX", base, seconds=600)
-        account.run("rm", "-rf", base, seconds=600)
-
-
-def put(account: Account, place: Place, programs: dict[str, bytes]) -> None:
-    """Write the programs into the account's own folder, acting as that account."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        for name, text in programs.items():
-            info = tarfile.TarInfo(name)
-            info.size, info.mode = len(text), 0o600
-            archive.addfile(info, io.BytesIO(text))
-    words = ("tar", "-x", "--no-same-owner", "-C", place.program)
-    account.do(*words, data=packed.getvalue())
-
-
-def job_text(job: Repeated, place: Place, terms: Terms) -> str:
-    account = terms.account
-    before = f"python -u {shlex.join(job.before)}\n" if job.before else ""
-    site = shlex.quote(str(COURSE / "cluster" / "rerun" / "site.sh"))
-    variables = (f"export {name}={shlex.quote(text)}" for name, text in account.variables.items())
-    return JOB.format(
-        variables="\n".join(variables),
-        folder=shlex.quote(place.program),
-        launcher=job.launcher,
-        hidden=shlex.join([*map(str, terms.hide), account.home]),
-        course=shlex.quote(str(COURSE)),
-        unseen=shlex.join([str(COURSE / name) for name in UNSEEN]),
-        body=shlex.quote(BODY.format(site=site, before=before)),
-        report=shlex.quote(f"{place.own}/report"),
-    )
-
-
-def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
-    """Run a job on one node, with the ranks and threads of the record."""
-    account = terms.account
-    options = [
-        *(f"--nodes=1 --ntasks={job.ranks} --cpus-per-task={job.threads}".split()),
-        f"--time={clock(max(SHORTEST, int(TIMES_AS_LONG * job.seconds)))}",
-        *["--job-name=rerun", "--output=rerun_%j.out", "--error=rerun_%j.err"],
-    ]
-    with place_of(account) as place:
-        put(account, place, taken.programs)
-        file = f"{place.own}/job.sbatch"
-        account.do("tee", file, data=job_text(job, place, terms).encode())
-        words = ("-m", "cluster.rerun.one_job", *options, file, job.program, *job.arguments)
-        ran = account.python(*words, home=place.own, show=True, seconds=None)
+        account.do("mkdir", "-m", "700", own, program)
+        account.do("tar", "-x", "--no-same-owner", "-C", program, data=packed(taken.programs))
+        text = job_text(account, hide, job, own, program)
+        account.do("tee", f"{own}/job.sbatch", data=text.encode())
+        options = [
+            *(f"--nodes=1 --ntasks={job.ranks} --cpus-per-task={job.threads}".split()),
+            f"--time={clock(max(SHORTEST, int(TIMES_AS_LONG * job.seconds)))}",
+            *["--job-name=rerun", "--output=rerun_%j.out", "--error=rerun_%j.err"],
+        ]
+        words = (*options, f"{own}/job.sbatch", job.program, *job.arguments)
+        submit = ("-m", "cluster.rerun.one_job", *words)
+        ran = account.python(*submit, home=own, show=True, seconds=None)
         if ran.returncode:
             raise click.ClickException("the job was not submitted; the reason is above")
         job_id, state = ran.stdout.decode(errors="replace").split()[-2:]
         # read with the account's permissions, up to a limit
         output, error, report = (
-            account.run("head", "-c", str(LARGEST_OUTPUT), f"{place.own}/{name}").stdout
+            account.run("head", "-c", str(LARGEST_OUTPUT), f"{own}/{name}").stdout
             for name in (f"rerun_{job_id}.out", f"rerun_{job_id}.err", "report")
         )
+    finally:
+        # a program may have closed its own folders even to their owner
+        account.run("chmod", "-R", "u+rwX", base, seconds=600)
+        account.run("rm", "-rf", base, seconds=600)
     undisturbed = had_its_cores(report.decode(errors="replace"), job)
     return Ended(job_id, state, output, error, undisturbed)
+
+
+def packed(programs: dict[str, bytes]) -> bytes:
+    """Return the programs as a tar archive."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name, text in programs.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = len(text), 0o600
+            archive.addfile(info, io.BytesIO(text))
+    return file.getvalue()
+
+
+def job_text(account: Account, hide: list[Path], job: Repeated, own: str, program: str) -> str:
+    before = f"python -u {shlex.join(job.before)}\n" if job.before else ""
+    site = shlex.quote(str(COURSE / "cluster" / "rerun" / "site.sh"))
+    variables = (f"export {name}={shlex.quote(text)}" for name, text in account.variables.items())
+    return JOB.format(
+        variables="\n".join(variables),
+        folder=shlex.quote(program),
+        launcher=job.launcher,
+        hidden=shlex.join([*map(str, hide), account.home]),
+        course=shlex.quote(str(COURSE)),
+        unseen=shlex.join([str(COURSE / name) for name in UNSEEN]),
+        body=shlex.quote(BODY.format(site=site, before=before)),
+        report=shlex.quote(f"{own}/report"),
+    )
 
 
 def had_its_cores(report: str, job: Repeated) -> bool:
