@@ -16,7 +16,7 @@ from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring.interval import measured_or_none
 from autograder.notes import Note, make_note
 from autograder.reading.files import read_files
-from autograder.reading.lesson_runs import badly_submitted, cut_off, not_read, recorded_lesson
+from autograder.reading.lesson_runs import badly_submitted, cut_off, recorded_lesson
 from autograder.records import Run, Where
 from autograder.safe_text import printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
@@ -68,7 +68,7 @@ def grade_files(
     if not files.has_work:
         return nothing_found(students[0], files, settings)
     runs = read_files(files.outputs, own_readers(settings.rubrics.get(files.lesson or "")))
-    files.findings += [*not_read(runs), *badly_submitted(runs), *cut_off(runs)]
+    files.findings += [*badly_submitted(runs), *cut_off(runs)]
     lesson = files.lesson or recorded_lesson(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:

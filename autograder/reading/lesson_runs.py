@@ -11,34 +11,29 @@ from autograder.submissions.regular_files import unreadable
 
 LESSON = re.compile(r"[\w-]{1,40}")
 HAND_IN_FILE = "submit the file that the job wrote; `--output` in the job file gives its name"
+# What is expected of an output that was submitted badly, and what to do.
 BADLY_SUBMITTED = {
     FindingCode.TERMINAL_COPY: (
-        FindingCode.TERMINAL_COPY,
         "the job's own output file, such as 02_serial_1234.out",
         HAND_IN_FILE,
     ),
     FindingCode.FILE_TOO_LARGE: (
-        FindingCode.FILE_TOO_LARGE,
         "an output of at most a few megabytes",
         "run the program again without its debug output",
     ),
 }
 
 
-def not_read(runs: Sequence[Run]) -> list[Note]:
-    """Return a finding for each output that could not be read, and so is missing from the grade."""
-    return [
-        unreadable(p.where[0].file, p.title) for p in problems_of(runs, FindingCode.FILE_UNREADABLE)
-    ]
-
-
 def badly_submitted(runs: Sequence[Run]) -> list[Note]:
-    """Return a finding for each output that was copied from a terminal or is very large."""
-    return [
-        make_note(finding, expected, f"{p.where[0].file}: {p.title}", p.where, advice)
-        for code, (finding, expected, advice) in BADLY_SUBMITTED.items()
-        for p in problems_of(runs, code)
-    ]
+    """Return a finding for each output that is a terminal's copy, very large or unreadable."""
+    unread = problems_of(runs, FindingCode.FILE_UNREADABLE)
+    notes = [unreadable(p.where[0].file, p.title) for p in unread]
+    for code, (expected, advice) in BADLY_SUBMITTED.items():
+        for p in problems_of(runs, code):
+            notes.append(
+                make_note(code, expected, f"{p.where[0].file}: {p.title}", p.where, advice)
+            )
+    return notes
 
 
 def cut_off(runs: Sequence[Run]) -> list[Note]:

@@ -153,7 +153,6 @@ def with_numbers(draft: RunDraft, problems: list[Note]) -> Run:
         run = replace(run, epochs=tuple(replace(e, seconds=None) for e in run.epochs))
     else:
         return run
-    problems.append(
-        make_problem(numbers["total_seconds"][-1].where or Where("", 0), "seconds", reason)
-    )
+    where = numbers["total_seconds"][-1].where or Where("", 0)
+    problems.append(make_problem(where, "seconds", reason))
     return replace(run, total_seconds=None)

@@ -29,13 +29,9 @@ def summary(run: Run) -> dict[str, Any]:
         "final_train_loss": plain_value(last.train_loss if last else None),
         "throughput": throughput(run),
         "problems": [
-            {
-                "file": problem.where[0].file,
-                "line": problem.where[0].line,
-                "text": problem.actual,
-                "reason": problem.title,
-            }
-            for problem in run.problems
+            {"file": where.file, "line": where.line, "text": note.actual, "reason": note.title}
+            for note in run.problems
+            for where in note.where
         ],
     }
 

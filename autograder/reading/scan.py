@@ -101,9 +101,7 @@ def join_broken_lines(file: ScannedFile) -> None:
     widths = file.broken.values()
     if len(widths) < FEWEST or max(widths) - min(widths) > 1 or max(widths) not in WIDTHS:
         return
-    file.problems = [
-        problem for problem in file.problems if problem.where[0].line not in file.broken
-    ]
+    file.problems = [p for p in file.problems if p.where[0].line not in file.broken]
     reason = f"copied from a terminal: its long lines were broken after {max(widths)} characters"
     where = Where(file.name, min(file.broken))
     file.problems.append(make_problem(where, "", reason, FindingCode.TERMINAL_COPY))
