@@ -89,33 +89,30 @@ def test_canvas_gets_the_points_of_its_assignment(fill, title, most, points, sai
     assert more.startswith(f"; {said}") if said else not more
 
 
-def test_a_canvas_export_of_other_students(fill):
-    lines, sentence = fill("--canvas", "Student,ID,Section,02 Serial (1)\nEve,1,A,\nIda,2,A,\n")
-    assert [line[3] for line in lines[1:]] == ["", ""]
-    assert sentence.startswith("0 of 2 students filled in; no line there for ada, zoe (the roster")
-
-
-@pytest.mark.parametrize("export", ["", "Student,ID,Section,02 Serial (1)\nAda L.,101,A,\n"])
-def test_an_override_without_effect_makes_no_column_for_canvas(home, tmp_path, export):
+def test_an_override_without_effect_makes_no_column_for_canvas(home, tmp_path):
     (tmp_path / "overrides.csv").write_text(
         "student,lesson,check,points,reason\nada,07,equal,1,no such run\n"
     )
     words = setting("overrides", tmp_path / "overrides.csv")
-    if export:
-        (tmp_path / "export.csv").write_text(export)
-        words = (*words, "--canvas", tmp_path / "export.csv")
     run("grade", home / "class", "--out", tmp_path / "out", *words)
     lessons = [name[:2] for name in cells(tmp_path / "out/canvas.csv")[0]]
     assert "02" in lessons
     assert "07" not in lessons
 
 
-def test_two_columns_of_one_lesson_are_refused(home, tmp_path):
+REFUSED = [
+    ("Student,ID,Section,02 Serial (1),02 Quiz (2)\nEve,1,A,,\n", "two columns begin with"),
+    ("a,b\n1,2\n", "not a Canvas gradebook export"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSED)
+def test_an_export_that_cannot_be_filled_in_is_refused(home, tmp_path, text, words):
     export = tmp_path / "export.csv"
-    export.write_text("Student,ID,Section,02 Serial (1),02 Quiz (2)\nEve,1,A,,\n")
+    export.write_text(text)
     result = run("grade", home / "class", "--out", tmp_path / "out", "--canvas", export)
     assert result.exit_code == 2
-    assert "export.csv:1: two columns begin with lesson 02" in result.stderr
+    assert f"export.csv:1: {words}" in result.stderr
 
 
 MOODLE = (
@@ -136,6 +133,8 @@ WORKSHEETS = [
 @pytest.mark.parametrize(("most", "value", "points", "said"), WORKSHEETS)
 def test_moodle_gets_the_points_of_its_assignment(fill, most, value, points, said):
     text = MOODLE.format(most=most, value=value)
+    if most == "Bestwertung":
+        text = text.replace("Status,Grade", "Status,Bewertung")
     text = text.replace("Participant 8,Ben M.,ben@", "Participant 10,Max,max@")  # not in the class
     lines, sentence = fill("--moodle", text)
     assert [lines[1][4], lines[3][4]] == points
@@ -149,13 +148,6 @@ def test_moodle_gets_the_points_of_its_assignment(fill, most, value, points, sai
 
 def cells_of(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline="")))
-
-
-def test_a_worksheet_of_a_lesson_that_nobody_handed_in(fill):
-    text = MOODLE.format(most="Maximum Grade", value="10")
-    lines, sentence = fill("--moodle", text, "05-sheet.csv")
-    assert lines == cells_of(text)
-    assert sentence == "0 of 3 students filled in; nobody has a grade in lesson 05"
 
 
 def test_whom_two_have_in_common_nobody_is_filled_in(tmp_path):
@@ -176,13 +168,9 @@ def test_to_fill_in_a_file_a_folder_is_needed(home, tmp_path):
     assert "folder of --out" in result.stderr
 
 
-# --- folders ------------------------------------------------------------------------------------
-
 UNWRITABLE = [
     ("calibrate", "class/ada", "--out", "file/site.yaml"),
-    ("calibrate", "class/ada", "--out", "/proc/site.yaml"),
     ("grade", "class", "--out", "file/grades"),
-    ("grade", "class", "--out", "/proc/grades"),
     ("grade", "one", "--gradescope", "/proc/results.json"),
 ]
 
@@ -206,14 +194,9 @@ def test_a_full_disk_is_no_fault_of_the_grader(home, tmp_path, monkeypatch):
     assert "No space left on device" in result.stderr
 
 
-def test_folders_on_the_way_are_made(home, tmp_path):
-    made = run("calibrate", home / "class" / "ada", "--out", tmp_path / "new" / "x")
-    assert made.exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("given", "out"),
-    [("all", "all"), ("all", "all/grades"), (".", "grades"), ("out/students", "out")],
+    [("all", "all/grades"), (".", "grades")],
 )
 def test_what_is_written_is_never_what_is_read(tmp_path, monkeypatch, given, out):
     monkeypatch.chdir(tmp_path)
@@ -224,25 +207,10 @@ def test_what_is_written_is_never_what_is_read(tmp_path, monkeypatch, given, out
     assert not list(Path(out).glob("grades*"))
 
 
-@pytest.mark.parametrize(("given", "out"), [("all", "."), ("course/submitted", "course/grades")])
-def test_beside_the_submissions_it_may_lie(tmp_path, monkeypatch, given, out):
-    monkeypatch.chdir(tmp_path)
-    hand_in(Path(given, "ada", "02"))
-    assert run("grade", given, "--out", out).exit_code == 0
-
-
-# --- explain, the class page, calibrate ---------------------------------------------------------
-
-
-@pytest.fixture
-def graded(home, tmp_path):
+def test_the_counts_of_the_class_page_add_up(home, tmp_path):
     options = ("--roster", home / "roster.csv", *setting("overrides", home / "overrides.csv"))
     run("grade", home / "class", "--out", tmp_path / "grades", *options)
-    return tmp_path / "grades"
-
-
-def test_the_counts_of_the_class_page_add_up(graded):
-    page = (graded / "index.html").read_text()
+    page = (tmp_path / "grades/index.html").read_text()
     chips = re.findall(r'<span class="chip[^>]*>(\d+) ([^<]+)</span>', page)
     cells = [c for c in re.findall(r'class="cell (\w+)', page) if c != "none"]
     assert sum(int(count) for count, _ in chips) == len(cells) == 4
@@ -258,11 +226,3 @@ def test_a_class_is_no_reference(tmp_path, ben):
     assert all(result.stderr.count(name) == 1 for name in ("ada", ben))
     assert "Expected: one folder" in result.stderr
     assert not (tmp_path / "site.yaml").exists()
-
-
-def test_nothing_of_use_is_no_calibration(tmp_path):
-    write_lines(tmp_path / "runs" / "05" / "a.out", make_record())  # says that it belongs to 02
-    result = run("calibrate", tmp_path / "runs", "--out", tmp_path / "site.yaml")
-    assert result.exit_code == 2
-    assert "05: no finished run of this lesson" in result.stderr
-    assert "Expected: one folder" in result.stderr

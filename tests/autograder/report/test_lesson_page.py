@@ -60,15 +60,3 @@ def test_the_mean_is_that_of_graded_submissions():
     rows = [row(str(n), score) for n, score in enumerate([10.0, 0.0, None, 10.0, 5.0])]
     assert re.findall(r"[\d.]+", summary(rows)) == ["6.25", "7.5", "10"]
     assert summary([row("ada", None)]) == ""
-
-
-def test_grading_writes_the_page_and_restores_it(tmp_path, grade):
-    from tests.autograder.make_record import make_record, write_lines
-
-    write_lines(tmp_path / "class/ada/02/a.out", make_record())
-    result = grade(tmp_path / "class")
-    lesson = result.folder / "lessons" / "02.html"
-    before = lesson.read_text()
-    lesson.write_text("changed")
-    grade(tmp_path / "class")
-    assert lesson.read_text() == before

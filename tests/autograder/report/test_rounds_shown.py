@@ -1,9 +1,7 @@
 """A speed job in the reports: the terminal's line, the page's picture, and the files."""
 
-import json
 import re
 
-import jsonschema
 import pytest
 
 from tests.autograder.make_record import make_record, some_rounds, write_lines
@@ -66,13 +64,3 @@ def test_odd_rounds_break_no_page(seconds, reports):
     page = (result.folder / "students" / "ada.html").read_text()
     assert "nan" not in page.split("<h3>Your runs")[-1]
     assert ("each round" in page) == (len(seconds) > 2)
-
-
-def test_the_record_of_the_grade_has_the_rounds(reports):
-    folder = reports(*SECONDS).folder
-    data = json.loads((folder / "records" / "ada.json").read_text())
-    with open("docs/schemas/grade.schema.json") as file:
-        jsonschema.validate(data, json.load(file))
-    [run] = data["grades"][0]["runs"]
-    assert run["rounds"]["seconds"] == [list(one) for one in SECONDS]
-    assert run["rounds"]["share"]["low"] < run["rounds"]["share"]["value"]

@@ -1,0 +1,75 @@
+"""The folder of --out: headings, pages for everybody, and which runs a page calls graded."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from autograder.commands.options import COURSE
+from autograder.settings.rubric import FOLDER
+from tests.autograder.class_yaml import setting
+from tests.autograder.make_record import hand_in, make_record, write_lines
+
+STUDY = """
+lesson: "01"
+title: Ours
+points: 1
+runs:
+  train: {where: {source: ours}}
+checks:
+  - id: sizes
+    title: Two sizes
+    points: 1
+    require: [{metric: study_sizes, of: train, at_least: 2}]
+"""
+
+
+def test_every_run_of_a_study_is_graded(tmp_path, grade):
+    (tmp_path / "rubrics").mkdir()
+    (tmp_path / "rubrics/01.yaml").write_text(STUDY)
+    for size, source in {1: "ours", 2: "ours", 4: "other"}.items():
+        lines = make_record(lesson="01", source=source, size=size, run=f"{size}" * 8)
+        write_lines(tmp_path / f"class/ada/01/job_{size}.out", lines)
+    folder = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics").folder
+    assert (folder / "students/ada.html").read_text().count("(not graded)") == 1
+    runs = json.loads((folder / "records/ada.json").read_text())["grades"][0]["runs"]
+    assert {run["workers"]: run["compared"] for run in runs} == {1: True, 2: True, 4: False}
+
+
+def test_pages_are_headed_with_the_title(tmp_path, grade):
+    shutil.copytree(FOLDER, tmp_path / "rubrics")
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    own = ("--rubrics", tmp_path / "rubrics")
+    for words, heading in (
+        ((), COURSE),
+        (own, "Grades"),
+        ((*own, *setting("title", "HPC <2026>")), "HPC &lt;2026&gt;"),
+    ):
+        folder = grade(tmp_path / "class", *words).folder
+        for page in (folder / "index.html", folder / "students/ada.html"):
+            assert f'<p class="dim">{heading}</p>' in page.read_text()
+
+
+@pytest.fixture
+def graded(tmp_path, grade):
+    for student, run in (("ada", "a" * 8), ("ben", "b" * 8)):
+        write_lines(tmp_path / "class" / student / "02" / "a.out", make_record(run=run))
+    roster = ["student,name", "ada,Ada", "ben,Ben </script>", "eva,Eva"]
+    write_lines(tmp_path / "roster.csv", roster)
+    return grade(tmp_path / "class", "--roster", tmp_path / "roster.csv").folder
+
+
+def test_no_students_page_names_another(graded):
+    for student in ("ada", "ben", "eva"):
+        page = (graded / "students" / f"{student}.html").read_text()
+        others = {"Ada", "Ben", "Eva"} - {student.capitalize()}
+        assert not [name for name in others if re.search(rf"\b{name}\b", page)]
+        assert "<script" not in page
+
+
+def test_a_student_who_submitted_nothing_has_a_page_and_an_empty_record(graded):
+    assert 'class="next"' in (graded / "students/eva.html").read_text()
+    assert json.loads((graded / "records" / "eva.json").read_text())["grades"] == []
+    rows = json.loads((graded / "grades.json").read_text())["grades"]
+    assert {row["page"] for row in rows if row["student"] == "eva"} == {"eva.html"}
