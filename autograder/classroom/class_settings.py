@@ -1,6 +1,7 @@
 """Settings for grading all students of a class, read and checked before grading starts."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from autograder.codes import GradeStatus
 from autograder.evidence.accounting_dump import AccountedJob
@@ -12,7 +13,7 @@ from autograder.settings.rubric_schema import Profile, Rubric
 from autograder.verdict import Grade
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClassSettings:
     rubrics: dict[str, Rubric]
     expected: dict[str, dict]
@@ -30,7 +31,7 @@ class ClassSettings:
     # The solution's speedups: lesson -> program -> (workers, speedup).
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def ids(self) -> frozenset[str]:
         """Return the ids of all lessons' questions."""
         return frozenset(id_ for rubric in self.rubrics.values() for id_ in rubric.answers)

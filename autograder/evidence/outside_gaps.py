@@ -73,13 +73,13 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
     for text in reversed(released):
         below = costs[-1]
         row = [below[-1] + (0 if text is None else GONE)] * (len(lines) + 1)
+        gone, extra = (0, 0) if text is None else (GONE, 1)
         for at in range(len(lines) - 1, -1, -1):
-            if text is None:
-                row[at] = min(below[at], row[at + 1])
-            elif lines[at][1] == text:
+            if lines[at][1] == text:
                 row[at] = below[at + 1]
-            else:
-                row[at] = min(below[at] + GONE, row[at + 1] + 1)
+            else:  # without min(), this is twice as fast
+                released_gone, line_added = below[at] + gone, row[at + 1] + extra
+                row[at] = released_gone if released_gone < line_added else line_added
         costs.append(row)
     costs.reverse()
     removed: list[Line] = []

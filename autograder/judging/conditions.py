@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
@@ -22,7 +21,7 @@ from autograder.judging.values import (
     title_of,
 )
 from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured
+from autograder.measuring.interval import Measure, NotMeasured, attempt
 from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run
 from autograder.safe_text import shortened
@@ -68,7 +67,7 @@ class Case:
     def begin(self) -> float | None:
         """Return the value at which partial credit begins, or None if there is none."""
         start = partial_from(self.condition)
-        begin = start and attempt(self.threshold_value, start)
+        begin = attempt(self.threshold_value, start) if start else None
         return begin.value if isinstance(begin, Measure) else None
 
     @property
@@ -119,14 +118,6 @@ class Case:
         if isinstance(value, str):
             return value
         return interval.scaled(value, threshold.factor, threshold.plus)
-
-
-def attempt(function: Any, *args: Any) -> Any:
-    """Return the value, or the reason why there is none."""
-    try:
-        return function(*args)
-    except NotMeasured as missing:
-        return missing
 
 
 def partial_from(condition: Condition) -> Threshold | None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from autograder.measuring.interval import Measure
+from autograder.measuring.interval import Measure, NotMeasured
 from autograder.notes import Note
 from autograder.records import Run
 from autograder.settings.rubric_schema import Profile, Rubric, RunChoice
@@ -29,6 +29,11 @@ class HandIn:
     unseen: Sequence[Note] = ()  # files that could not be opened; a missing run may be in them
     # Ids of other lessons' answers, which must not count as misspelt ones of this lesson.
     other_ids: Collection[str] = ()
+
+    @cached_property
+    def counted(self) -> dict[str, Run | NotMeasured]:
+        """Return the run of each name that counts, as far as it was looked up."""
+        return {}
 
     @cached_property
     def runs_by_name(self) -> dict[str, list[Run]]:

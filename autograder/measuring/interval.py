@@ -83,6 +83,16 @@ def measured_or_none(
         return None
 
 
+def attempt(
+    measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Measured | NotMeasured:
+    """Return the value, or the reason why there is none."""
+    try:
+        return measure(*args, **kwargs)
+    except NotMeasured as missing:
+        return missing
+
+
 def each_measured(
     measure: Callable[[Item], Measured], items: Iterable[Item], least: int = 1
 ) -> list[Measured]:
