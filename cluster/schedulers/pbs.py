@@ -24,7 +24,9 @@ HEALTH: tuple[str, str] | None = ("qstat -B", "Active")
 STATES = dict.fromkeys("QHWTM", "PENDING") | dict.fromkeys("SU", "SUSPENDED")
 STATES |= dict.fromkeys("RB", "RUNNING") | {"E": "COMPLETING"}
 TRES = {"cpu": "ncpus", "gres/gpu": "ngpus"}  # Slurm's names for resources
-KILLED_AT_WALLTIME, KILLED_FOR_MEMORY = -29, -27  # PBS's exit codes for these
+# PBS's exit codes; 256 and a signal's number if the job was ended. All others are failures.
+ENDS = {0: "COMPLETED", -29: "TIMEOUT", -27: "OUT_OF_MEMORY", 256 + 15: "CANCELLED"}
+ENDS |= {256 + 9: "CANCELLED"}
 
 # Options that have another name in qsub; `resources` has the rest of a request.
 SAME = {"account": "-A", "partition": "-q", "mail-user": "-M"}
@@ -115,18 +117,16 @@ def resources(asked: JobRequest, site: Site) -> list[str]:
 
 def handed_over(asked: JobRequest, site: Site) -> list[tuple[str, str]]:
     known = {"x": asked.name, "u": jobfile.values_of(0, "", "", None)["u"]}
-    handed = [
-        ("COURSE_SITE", str(site.file)),
-        ("COURSE_NTASKS", str(asked.ntasks)),
-        ("COURSE_NNODES", str(nodes_of(asked, site))),
-        ("COURSE_CPUS_PER_TASK", str(asked.cpus_per_task)),
-        ("COURSE_OUTPUT", jobfile.fill(asked.output, known)),
-    ]
-    if gpus := site.settings.get("SITE_GPUS_PER_NODE"):  # PBS itself does not tell the programs
-        handed.append(("SLURM_GPUS_ON_NODE", gpus))
-    if asked.error:
-        handed.append(("COURSE_ERROR", jobfile.fill(asked.error, known)))
-    return handed
+    handed = {
+        "COURSE_SITE": site.file,
+        "COURSE_NTASKS": asked.ntasks,
+        "COURSE_NNODES": nodes_of(asked, site),
+        "COURSE_CPUS_PER_TASK": asked.cpus_per_task,
+        "COURSE_OUTPUT": jobfile.fill(asked.output, known),
+        "SLURM_GPUS_ON_NODE": site.settings.get("SITE_GPUS_PER_NODE"),  # PBS does not set it
+        "COURSE_ERROR": asked.error and jobfile.fill(asked.error, known),
+    }
+    return [(name, str(value)) for name, value in handed.items() if value]
 
 
 def array_range(indices: tuple[int, ...]) -> str:
@@ -142,7 +142,9 @@ def array_range(indices: tuple[int, ...]) -> str:
 
 def statuses(label: str) -> list[JobStatus]:
     number, attributes = described(label)
-    state = STATES.get(attributes["job_state"]) or end_state(attributes.get("Exit_status", 0))
+    state = STATES.get(attributes["job_state"]) or ENDS.get(
+        attributes.get("Exit_status", 0), "FAILED"
+    )
     known = history.with_id(number)
     values = jobfile.values_of(int(number), "", "*", None)
     return [
@@ -165,16 +167,6 @@ def described(label: str) -> tuple[str, dict]:
         raise click.ClickException(f"PBS knows no job {label}: {done.stderr.strip()}")
     name, attributes = next(iter(jobs.items()))
     return re.match(r"\d+", name)[0], attributes  # type: ignore[index]
-
-
-def end_state(code: int) -> str:
-    if code == 0:
-        return "COMPLETED"
-    if code == KILLED_AT_WALLTIME:
-        return "TIMEOUT"
-    if code == KILLED_FOR_MEMORY:
-        return "OUT_OF_MEMORY"
-    return "CANCELLED" if code in (256 + 15, 256 + 9) else "FAILED"
 
 
 def show_queue(labels: list[str]) -> None:
@@ -212,7 +204,7 @@ def accounting_row(number: str, job: dict) -> list[str]:
         "Account": job.get("Account_Name", "") or job.get("project", ""),
         "JobName": job.get("Job_Name", ""),
         "Partition": job.get("queue", ""),
-        "State": end_state(code) if ended else STATES.get(job["job_state"], job["job_state"]),
+        "State": ENDS.get(code, "FAILED") if ended else STATES.get(job["job_state"], ""),
         "ExitCode": f"{max(code, 0) % 256}:{max(code - 256, 0)}",
         "DerivedExitCode": "0:0",
         "Submit": moment(job.get("qtime")),
