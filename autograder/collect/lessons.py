@@ -44,7 +44,9 @@ def sort_out(pieces: Sequence[Piece], ids: Ids) -> Lessons:
         found = {named} if named else recorded.get(piece) or set[str]()
         if not found:
             around = next((outputs[place] for place in piece.name.parents if place in outputs), ())
-            known = lessons.keys() - {""} if piece.kind != Kind.OUTPUT else ()
+            known = lessons.keys() - {""}
+            if piece.kind == Kind.OUTPUT:  # it belongs to one lesson, so several say nothing
+                around, known = around if len(around) == 1 else (), set()
             alone = ids.keys() if len(ids) == 1 else ()
             found = {*(around or hints(piece) & ids.keys() or known or alone)}
             if piece.kind == Kind.ANSWERS:

@@ -182,17 +182,6 @@ def test_broken_archives(tmp_path, grade, name, data):
     assert "--lesson" not in page
 
 
-def test_work_packed_twice_is_named(tmp_path, grade):
-    zip_of(tmp_path / "inner.zip", files_of_a_lesson())
-    packed = {"ben_02.zip": (tmp_path / "inner.zip").read_bytes()}
-    zip_of(tmp_path / "class" / "ben.zip", packed)
-    result = grade(tmp_path / "class")
-    assert "ben.zip/ben_02.zip" in line_of(result, "ben")[5]
-    page = (result.folder / "students" / "ben.html").read_text()
-    assert "ben_02.zip" in page
-    assert "unpack it" in page
-
-
 def test_a_folder_and_its_own_package_are_one_submission(tmp_path, grade):
     """`lessons submit` leaves a package in the folder, and the whole folder may be collected."""
     lesson = tmp_path / "class" / "eva" / "02_serial"

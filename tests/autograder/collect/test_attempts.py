@@ -15,7 +15,6 @@ from tests.autograder.submissions.downloads import (
     below,
     canvas,
     copied,
-    gradescope,
     moodle,
     packed,
     write,
@@ -86,16 +85,6 @@ def test_the_files_of_one_hand_in_stay_together(tmp_path, grade, platform, make)
     assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
 
 
-def test_what_the_platform_took_at_one_time_is_told_apart_by_its_files(tmp_path, grade):
-    (tmp_path / "roster.csv").write_text(ROSTER)
-    told = gradescope()["submission_metadata.yml"]
-    zips = {"z.zip": copied(FIRST, 1), "a.zip": copied(SECOND, 2)}
-    files = {"submission_metadata.yml": told, **below("submission_9001", zips)}
-    place = write(tmp_path, "export", files)
-    words = (place, "--roster", tmp_path / "roster.csv", "--profile", "smoke", "--latest")
-    assert grade(*words, platform="gradescope").table[0][2] == "8.2/10"
-
-
 # --- from several downloads -------------------------------------------------------------------
 
 EARLY, LATE = ("2026-03-01 20:00:00 UTC", "2026-03-09 20:00:00 UTC")
@@ -144,16 +133,6 @@ def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloa
     assert both["handed_in"] == LATE  # it was complete only then
     assert FindingCode.ANSWERED_TWICE in [one["code"] for one in both["findings"]]
     assert "round1" not in (tmp_path / "grades/students/ada.html").read_text()
-
-
-def test_a_page_does_not_name_the_download_of_a_zip_in_a_zip(tmp_path, grade):
-    nested = packed({"old.zip": packed(FIRST)})
-    place = write(tmp_path, "secret", {"Ada_9001_assignsubmission_file_/work.zip": nested})
-    grade(place, "--profile", "smoke", platform="moodle")
-    [page] = (tmp_path / "grades/students").iterdir()
-    assert "work.zip/old.zip" in page.read_text()
-    assert "secret" not in page.read_text()
-    assert "assignsubmission" not in page.read_text()
 
 
 def test_what_is_left_out_is_called_as_it_was_given(tmp_path, grade):

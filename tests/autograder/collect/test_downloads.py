@@ -13,7 +13,6 @@ from tests.autograder.submissions.downloads import (
     ROSTER,
     below,
     canvas,
-    gradescope,
     moodle,
     work,
     write,
@@ -72,31 +71,12 @@ def test_a_zip_that_macos_packed_calls_everybody_by_their_names(
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("platform", "name", "make"), FORMS.values(), ids=list(FORMS))
-def test_without_a_roster_nobody_is_merged_or_lost(tmp_path, grade, platform, name, make):
-    place = write(tmp_path / "down", name, make())
-    found = points(grade(place, "--profile", "smoke", platform=platform))
-    assert sorted(found.values()) == sorted(POINTS.values())
-
-
 def test_two_of_one_name_are_told_apart(tmp_path, grade, roster):
     files = {name.replace("Ben Meyer", "Ada Lovelace"): data for name, data in moodle().items()}
     place = write(tmp_path, "download", files)
     names = [f"Ada Lovelace {MOODLE[one]}" for one in ("ada", "ben")]
     found = points(grade(place, "--profile", "smoke", platform="moodle"))
     assert sorted(found) == [*names, "Zoë Lee-Wei"]
-
-
-def test_what_a_student_calls_a_folder_says_nothing_of_others(tmp_path, grade, roster):
-    """A platform's names count only where the platform wrote them, not in a student's folder."""
-    place = tmp_path / "class"
-    write(place, "ada", below("Ben Meyer_4702_assignsubmission_file_", work("ada")))
-    write(place, "zoe.zip", {"meyerben_102_1_a.zip": b"PK", **below("inbound/ben", work("zoe"))})
-    found = rows(grade(place, "--roster", roster, "--profile", "smoke"))
-    assert found["ada", "01"][0] == POINTS["ada"]
-    assert found["zoe", "01"][0] == POINTS["zoe"]
-    assert found["ben", "01"][1] == "missing"
 
 
 def test_times_of_handing_in(tmp_path, grade, roster):
@@ -112,20 +92,6 @@ def test_times_of_handing_in(tmp_path, grade, roster):
     ]
     assert marked[0] == "8.2/10"
     assert marked[-1].startswith(LATE)
-
-
-def test_one_submission_of_several_counts_for_all_of_them(tmp_path, grade, roster):
-    """The members of the group are not reported as copying each other."""
-    files = gradescope()
-    told = files["submission_metadata.yml"].decode()
-    more = "  - :name: Kim Nobody-Else\n    :sid: ''\n    :email: kim@example.org\n"
-    files["submission_metadata.yml"] = told.replace(
-        "  :created_at", f"{more}  :created_at", 1
-    ).encode()
-    words = ("--roster", roster, "--profile", "smoke")
-    result = grade(write(tmp_path, "export", files), *words, platform="gradescope")
-    assert points(result) == POINTS | {"kim": POINTS["ada"]}
-    assert "submitted by" not in result.stdout
 
 
 def test_rosters_of_github(tmp_path, grade):

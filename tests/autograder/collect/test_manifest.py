@@ -15,7 +15,6 @@ from tests.autograder.submissions.downloads import (
     below,
     canvas,
     copied,
-    packed,
     write,
 )
 
@@ -98,17 +97,6 @@ def test_files_that_a_new_download_does_not_have_are_named(tmp_path, collect, ro
     again = collect(place, *roster, platform="canvas")
     assert not (folder / "ben/01/mailed.out").exists()
     assert "ben/01/mailed.out" in again.stdout
-
-
-def test_files_that_latest_leaves_out_are_not_said_to_be_gone(tmp_path, collect):
-    zips = {"ben/a.zip": packed({"1.out": BAD}), "ben/b.zip": packed({"2.out": GOOD})}
-    place = write(tmp_path, "down", zips)
-    words = (place, "--lesson", "01")
-    assert (collect(*words).folder / "ben/01/a.zip/1.out").exists()
-    removed = [line for line in collect(*words, "--latest").stdout.splitlines() if "1.out" in line]
-    assert len(removed) == 1
-    assert "download has no" not in removed[0]
-    assert "2.out" not in removed[0]  # it is not in a folder any more
 
 
 def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster, points):
@@ -202,14 +190,3 @@ def test_a_submission_without_files_changes_no_facts_about_the_earlier_one(tmp_p
         assert (row.late, done.exit_code) == ("", 1)
         assert [doubt.code for doubt in doubts_in(row)] == [FindingCode.ARCHIVE_WITHIN]
         assert (done.folder / row.folder / "a.out").read_bytes() == GOOD
-
-
-def test_files_that_were_put_in_place_by_hand_have_the_facts_of_their_submission(tmp_path, collect):
-    nested = copied({"inner.zip": copied({"a.out": BAD}, 2)}, 2)
-    place = write(tmp_path, "down", {"lovelaceada_LATE_101_7041_work.zip": nested})
-    folder = collect(place, "--lesson", "01", platform="canvas").folder
-    (folder / "lovelaceada/01/a.out").write_bytes(BAD)
-    edit(folder, {"lovelaceada/01": {"doubts": ""}})
-    done = collect(place, "--lesson", "01", platform="canvas")
-    [row] = done.rows.values()
-    assert (row.late, row.doubts, done.exit_code) == ("yes", "", 0)

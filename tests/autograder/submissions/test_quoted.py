@@ -43,10 +43,6 @@ def test_a_line_that_is_not_there_is_not_quoted(output, line):
     assert not [one for one in quote(output, line) if one == line]
 
 
-def test_only_outputs_are_quoted(output):
-    assert quoted_lines({output: "b.out"}, places(1)) == ()
-
-
 def test_what_cannot_be_read_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a.out")
     assert quote(tmp_path / "a.out", 1) == {}

@@ -12,7 +12,7 @@ from autograder.reading.files import read_files
 from autograder.submissions.answers import read_answers
 from autograder.submissions.regular_files import open_regular
 from tests.autograder.make_record import hand_in
-from tests.autograder.submissions.packages import files_of_a_lesson, line_of, zip_of
+from tests.autograder.submissions.packages import line_of
 
 UNREADABLE = "A file cannot be read, so nothing in it counts"
 
@@ -81,15 +81,6 @@ def test_a_closed_folder_stops_nobody_elses_grade(tmp_path, grade, monkeypatch):
     assert line_of(result, "ben")[3] == "missing"
     page = (result.folder / "students" / "ben.html").read_text()
     assert "cannot be opened: Permission denied" in page
-
-
-def test_a_whole_package_that_cannot_be_read_is_said(tmp_path, collect_and_grade, refused):
-    zip_of(tmp_path / "class" / "ada.zip", files_of_a_lesson())
-    hand_in(tmp_path / "class" / "ben" / "02_serial")
-    refused.add("ada.zip")
-    result = collect_and_grade(tmp_path / "class")
-    assert "The archive cannot be opened" in " ".join(line_of(result, "ada"))
-    assert line_of(result, "ben")[2] == "10/10"
 
 
 def test_a_disk_that_fails_while_reading_is_said(tmp_path, grade, monkeypatch):
