@@ -20,7 +20,7 @@ from typing import IO, NamedTuple
 from autograder.codes import FindingCode
 from autograder.notes import Note
 from autograder.safe_text import shortened
-from autograder.submissions.doubts import MOST, note_of
+from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import is_clutter
 from autograder.submissions.regular_files import open_regular
 
@@ -62,9 +62,8 @@ def unpack(
     doubts: list[Note] = []
 
     def odd(detail: str, code: FindingCode = FindingCode.ARCHIVE_LEFT_OUT, file: str = "") -> None:
-        if len(doubts) < MOST:
-            inner = f"{shown_as}/{shortened(file, 80)}" if file else shown_as
-            doubts.append(note_of(code, inner, detail))
+        inner = f"{shown_as}/{shortened(file, 80)}" if file else shown_as
+        doubts.append(note_of(code, inner, detail))
 
     is_zip = archive.name.lower().endswith(".zip")
     room, count = most.size, 0

@@ -12,7 +12,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.grouping import grouped
@@ -44,15 +43,6 @@ class WrittenAnswer:
     differs: str = ""  # the different answers, if there are several; then `text` is empty
 
 
-class Line(NamedTuple):
-    """A line of an answers file. `id` is empty if it answers no question."""
-
-    where: Where
-    text: str
-    id: str
-    value: str
-
-
 def read_answers(
     path: Path, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
@@ -76,16 +66,15 @@ def parse_answers(
     """
     found, findings = list[tuple[str, WrittenAnswer]](), list[Note]()
     asked = [words_of(key) for key in ids]
-    for line in lines_of(data, name, ids):
-        answer = WrittenAnswer(line.value if line.id else line.text, line.where)
-        words = words_in(line.text)
-        if line.id:
-            found.append((line.id, answer))
+    for where, text, key, value in lines_of(data, name, ids):
+        words = words_in(text)
+        if key:
+            found.append((key, WrittenAnswer(value, where)))
         elif not ids or any(asked_for <= words for asked_for in asked):
             if unread is not None and len(unread) < MOST_UNREAD:
-                unread.append(answer)
-            code, text = FindingCode.ANSWER_LINE_UNREAD, shortened(line.text, 80)
-            findings.append(note_of(code, "", text, [line.where]))
+                unread.append(WrittenAnswer(text, where))
+            code = FindingCode.ANSWER_LINE_UNREAD
+            findings.append(note_of(code, "", shortened(text, 80), [where]))
     answers, different = without_contradictions(found)
     return answers, [*findings, *different]
 
@@ -119,12 +108,12 @@ def holds_answers(path: Path, ids: Collection[str]) -> bool:
     if len(data) > MOST_ASIDE:
         return False
     lines = list(lines_of(data, path.name, ids))
-    known = [line.id for line in lines if line.id in ids]
+    known = [key for _, _, key, _ in lines if key in ids]
     return len({*known}) > 1 and 2 * len(known) > len(lines)
 
 
-def lines_of(data: bytes, name: str, ids: Collection[str]) -> Iterator[Line]:
-    """Yield each line that is neither blank, a bracket nor a comment.
+def lines_of(data: bytes, name: str, ids: Collection[str]) -> Iterator[tuple[Where, str, str, str]]:
+    """Yield the place, text, id and value of each line that is no blank, bracket or comment.
 
     `Note: I was ill` is no answer, so before a colon there must be a question's id or, if the
     questions are unknown, something like an id.
@@ -137,7 +126,7 @@ def lines_of(data: bytes, name: str, ids: Collection[str]) -> Iterator[Line]:
         if found and found["sign"] == ":" and not (key in ids if ids else re.search(r"[_\d]", key)):
             key = ""
         if line.strip(" {}[](),"):
-            yield Line(Where(name, number), line, key, value)
+            yield Where(name, number), line, key, value
 
 
 def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:

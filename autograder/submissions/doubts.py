@@ -18,65 +18,51 @@ SEPARATOR = " | "  # between the doubts in a cell
 
 OPENS = "a zip or tar that can be read to its end"
 UPLOAD = "`{name}`: upload it again"
+REPACK = "pack the lesson's folder again, as .zip or .tar.gz"
 C = FindingCode
-# fmt: off
 # What is expected and what to do. `{name}` is the file's name, and `{parent}` the archive it is in.
 TABLE: dict[FindingCode, tuple[str, str]] = {
-    # Who submitted it, and when.
-    C.OWNER_UNKNOWN: (
-        "an id, address or name on the roster",
-        "find out who submitted it, and write the student into manifest.csv"),
-    C.MARKED_LATE: (
-        "a time of submission",
-        "if late days cost points, write the time of submission into manifest.csv"),
-    C.TIME_UNREAD: (
-        "a time like 2026-03-01T23:59+01:00", "write the time into manifest.csv"),
+    # Who submitted it, when, and for which lesson.
+    C.OWNER_UNKNOWN: ("an id, address or name on the roster", "name the student in manifest.csv"),
+    C.MARKED_LATE: ("a time of submission", "if late days cost points, write it into manifest.csv"),
+    C.TIME_UNREAD: ("a time like 2026-03-01T23:59+01:00", "write it into manifest.csv"),
     C.LATEST_COUNTS: ("one submission per lesson", ""),
-    # Which lesson it belongs to.
-    C.SEVERAL_FOLDERS: (
-        "one folder per lesson",
-        "keep only what should count"),
+    C.SEVERAL_FOLDERS: ("one folder per lesson", "keep only what should count"),
     # Files that were not read.
-    C.LEFT_OUT: (
-        "outputs and answers.txt", "submit regular files, in the lesson's folder"),
+    C.LEFT_OUT: ("outputs and answers.txt", "submit regular files, in the lesson's folder"),
     C.FILE_UNREADABLE: (
         "files that the grader can open and read to their end",
-        "check the file's permissions and the disk, then grade again"),
+        "check the file's permissions and the disk, then grade again",
+    ),
     C.NOTHING_FOUND: (
-        "outputs of jobs and answers.txt", "submit the lesson's folder with its outputs"),
-    C.ANSWERS_NOT_TEXT: (
-        "answers.txt, plain text",
-        "save it as plain text under the name answers.txt, and submit that"),
+        "outputs of jobs and answers.txt",
+        "submit the lesson's folder with its outputs",
+    ),
+    C.ANSWERS_NOT_TEXT: ("answers.txt, plain text", "submit it as plain text, named answers.txt"),
     C.ANSWERS_MISNAMED: ("answers.txt", "rename it to answers.txt"),
     # The contents of files.
-    C.ANSWERS_TOO_LARGE: (
-        "a few lines `id = value`", "keep only the lines `id = value`"),
-    C.ANSWER_LINE_UNREAD: (
-        "id = value", "write one answer per line, like `keras_epoch_s = 0.91`"),
-    C.ANSWERED_TWICE: (
-        "one value", "keep only the answer that should count"),
+    C.ANSWERS_TOO_LARGE: ("a few lines `id = value`", "keep only the lines `id = value`"),
+    C.ANSWER_LINE_UNREAD: ("id = value", "write one line per answer, like `keras_epoch_s = 0.91`"),
+    C.ANSWERED_TWICE: ("one value", "keep only the answer that should count"),
     C.SEVERAL_REPORTS: ("one report.md", ""),
     # Archives.
-    C.ARCHIVE_KIND: (
-        "outputs of jobs and answers.txt", "pack the lesson's folder again, as .zip or .tar.gz"),
+    C.ARCHIVE_KIND: ("outputs of jobs and answers.txt", REPACK),
     C.ARCHIVE_CLOSED: (
         "the files themselves",
-        "`autograder collect --from folders` opens archives"),
+        "`autograder collect --from folders` opens archives",
+    ),
     C.ARCHIVE_WITHIN: (
         "files packed once",
-        "`{name}` is packed in {parent}: unpack it, and pack only once"),
-    C.ARCHIVE_LEFT_OUT: (
-        "regular files with relative names",
-        "pack the lesson's folder again, with only its outputs and answers.txt"),
+        "`{name}` is packed in {parent}: unpack it, and pack only once",
+    ),
+    C.ARCHIVE_LEFT_OUT: ("regular files with relative names", REPACK),
     C.FILE_DAMAGED: (
         "files that can be unpacked",
-        "`{name}` is damaged in {parent}: pack again, and submit that"),
+        "`{name}` is damaged in {parent}: pack again, and submit that",
+    ),
     C.ARCHIVE_UNOPENED: (OPENS, UPLOAD),
     C.ARCHIVE_DAMAGED: (OPENS, UPLOAD),
 }
-# fmt: on
-
-
 # The parts of a submission that could not be opened, and may hold what is missing.
 UNOPENED = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED, C.ARCHIVE_DAMAGED)
 

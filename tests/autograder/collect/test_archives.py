@@ -115,13 +115,16 @@ def damage(packed, name, what="its bytes") -> None:
         data[begin + 30 + len(info.filename) + 2] ^= 0xFF
     elif what == "its header":
         data[begin : begin + 4] = b"none"
+    elif what == "its size":  # shorter than it is
+        listed = data.rindex(info.filename.encode()) - 46
+        data[listed + 24 : listed + 28] = (3).to_bytes(4, "little")
     else:
         listed = data.rindex(info.filename.encode()) - 46
         data[listed + 10 : listed + 12] = data[begin + 8 : begin + 10] = (77).to_bytes(2, "little")
     packed.write_bytes(data)
 
 
-@pytest.mark.parametrize("what", ["its bytes", "its header", "its kind of packing"])
+@pytest.mark.parametrize("what", ["its bytes", "its header", "its size", "its kind of packing"])
 def test_one_damaged_file_of_an_archive_costs_itself_alone(tmp_path, grade, what):
     packed = tmp_path / "class" / "ada.zip"
     zip_of(packed, files_of_a_lesson() | {"a_damaged_note.txt": "word " * 400})
