@@ -19,13 +19,13 @@ HEIGHT, SAMPLE_HEIGHT = 150, 24
 LEFT, RIGHT, TOP, BOTTOM = 52, 624, 30, 126  # of the curve
 DOT = '<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="#0072B2"/>'
 SVG = """\
-<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height}" font-family="sans-serif" \
-font-size="13" fill="#595959"><rect width="640" height="{height}" fill="white"/>
+<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{0}" font-family="sans-serif" \
+font-size="13" fill="#595959"><rect width="640" height="{0}" fill="white"/>
 <path d="M52 30V126H624" stroke="#E0E0E0" fill="none"/>
-<polyline points="{line}" fill="none" stroke="#0072B2" stroke-width="2"/>{dots}
-<text x="52" y="16">{title}</text><text x="52" y="168">{sample}</text>
-<text x="52" y="144">epoch 1</text><g text-anchor="end"><text x="44" y="34">{high}</text>
-<text x="44" y="130">{low}</text><text x="624" y="144">epoch {last}</text></g></svg>"""
+<polyline points="{1}" fill="none" stroke="#0072B2" stroke-width="2"/>{2}
+<text x="52" y="16">{3}</text><text x="52" y="168">{4}</text>
+<text x="52" y="144">epoch 1</text><g text-anchor="end"><text x="44" y="34">{5}</text>
+<text x="44" y="130">{6}</text><text x="624" y="144">epoch {7}</text></g></svg>"""
 
 
 class LiveEpochs:
@@ -33,8 +33,7 @@ class LiveEpochs:
 
     def __init__(self) -> None:
         self.display: Any = None
-        self.seen = (Path(), 0)  # the output, and its size at the last look
-        self.drawn = False
+        self.seen, self.drawn = (Path(), 0), False  # the output, and its size at the last look
 
     def show(self, statuses: Sequence[JobStatus]) -> None:
         """Draw the epochs of the latest run, or the untrained network's text, if there is more."""
@@ -99,13 +98,8 @@ def picture(run: Run, sample: str = "") -> str:
     low, high = min(losses), max(losses)
     across, down = (RIGHT - LEFT) / (last - 1), (BOTTOM - TOP) / (high - low or 1)
     dots = [(LEFT + (n - 1) * across, TOP + (high - loss) * down) for n, loss in points]
-    return SVG.format(
-        height=HEIGHT + SAMPLE_HEIGHT * bool(sample),
-        line=" ".join(f"{x:.1f},{y:.1f}" for x, y in dots),
-        dots="".join(DOT.format(x, y) for x, y in dots),
-        title=title(run),
-        sample=escape(sample),
-        last=last,
-        high=f"{high:.2f}" if points else "",
-        low=f"{low:.2f}" if high > low else "",
-    )
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
+    ends = (f"{high:.2f}" if points else "", f"{low:.2f}" if high > low else "")
+    texts = (title(run), escape(sample), *ends, last)
+    height = HEIGHT + SAMPLE_HEIGHT * bool(sample)
+    return SVG.format(height, line, "".join(DOT.format(*dot) for dot in dots), *texts)

@@ -1,4 +1,4 @@
-# This machine, without a batch system: `cluster submit` queues and runs the jobs itself.
+# This machine, without a batch system: `sbatch` and `cluster submit` run jobs in a queue of their own.
 SITE_NAME=laptop
 SITE_TITLE="This machine, without a batch system"
 SITE_SCHEDULER=laptop

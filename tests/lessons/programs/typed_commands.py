@@ -54,7 +54,7 @@ def commands(lesson: str) -> list[Typed]:
                 for line in lines
                 if not SHOWN.match(line) and not QUOTED.match(line)
             ]
-        filled |= {name.replace("_", ".") for name in re.findall(r"check\.check_(\d+_\d+)\(", cell)}
+        filled |= set(re.findall(r"course\.check\(\"(\d+\.\d+)\"", cell))
     return found
 
 
