@@ -8,7 +8,7 @@ from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
 from autograder.evidence.accounting_dump import duration, read_accounting
 from autograder.reading.files import read_bytes
-from autograder.slurm_notation import SACCT_HEADER
+from autograder.slurm_notation import SACCT_FORMAT
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import BEGAN_MS, hand_in, make_record
 
@@ -18,16 +18,16 @@ TRES = "billing=2,cpu=2,mem=4G,node=1"
 
 
 def dump(path, *rows):
-    path.write_text("\n".join([SACCT_HEADER, *rows]) + "\n")
+    path.write_text("\n".join([SACCT_FORMAT.replace(",", "|"), *rows]) + "\n")
     return read_accounting(path)
 
 
 def row(job="1234", start=-10, end=20, **cells):
-    names = SACCT_HEADER.split("|")
-    usual = {"User": "ada", "JobName": "02_keras", "State": "COMPLETED", "NNodes": "1"}
-    usual |= {"NCPUS": "2", "AllocTRES": TRES, "NodeList": "n1"}
-    usual |= {"JobID": job, "Start": str(BEGAN + start), "End": str(BEGAN + end)}
-    return "|".join((usual | cells).get(name, "") for name in names)
+    usual = {"User": "ada", "State": "COMPLETED", "NCPUS": "2", "AllocTRES": TRES}
+    usual |= {"NodeList": "n1", "JobID": job}
+    usual |= {"Start": str(BEGAN + start), "End": str(BEGAN + end)}
+    values = {name.lower(): value for name, value in (usual | cells).items()}
+    return "|".join(values.get(name, "") for name in SACCT_FORMAT.split(","))
 
 
 def step(name="0", job="1234", start=-8, end=18, **cells):

@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from autograder.slurm_notation import SACCT_FORMAT
 from tests.cluster.box_students import ON_BOX
 
 pytestmark = pytest.mark.slurm
@@ -49,7 +48,8 @@ def recorded(student, job: str) -> dict[str, str]:
     A short job's end may be recorded before the rest.
     """
     for _ in range(30):
-        header, row = student.do(f"sacct -X -P -j {job} -o {SACCT_FORMAT}").splitlines()
+        columns = "state,nnodes,submitline"
+        header, row = student.do(f"sacct -X -P -j {job} -o {columns}").splitlines()
         record = dict(zip(header.split("|"), row.split("|"), strict=True))
         if record["SubmitLine"]:
             break
