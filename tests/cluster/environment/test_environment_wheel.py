@@ -3,10 +3,8 @@
 import ast
 import hashlib
 import json
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -196,28 +194,6 @@ def test_pytorchs_horovod_takes_the_wheels_nccl_and_compiler(nvidia, monkeypatch
     values = wheels.inputs(found)
     assert (values["torch"], values["tensorflow"]) == (wheels.inputs()["torch"], None)
     assert recipe.NCCL_RPATH in values["environment"]["LDFLAGS"]
-
-
-def test_condas_cuda_stays_out_of_a_build_with_the_wheels_cuda(nvidia, monkeypatch):
-    """conda's activation adds these flags, and its nvcc is beside Python."""
-    conda, cuda = nvidia / "conda", str(nvidia / "cu13")
-    monkeypatch.setenv("CONDA_PREFIX", str(conda))
-    monkeypatch.setenv("NVCC_PREPEND_FLAGS", " -ccbin=/conda/c++")
-    monkeypatch.setenv(
-        "CXXFLAGS", f"-O2 -isystem {conda}/include  -I{conda}/targets/x86_64/include"
-    )
-    targets = f"-L{conda}/targets/x86_64/lib -L{conda}/targets/x86_64/lib/stubs"
-    monkeypatch.setenv("LDFLAGS", f"-L{conda}/lib {targets}")
-    env = wheels.build_environment({"HOROVOD_CUDA_HOME": cuda})
-    assert env["PATH"].split(":")[:2] == [f"{cuda}/bin", str(Path(sys.executable).parent)]
-    assert env["CXXFLAGS"] == f"-O2 -isystem {conda}/include"
-    assert env["LDFLAGS"] == f"-L{conda}/lib {recipe.RPATH} {recipe.NCCL_RPATH}"
-    assert "NVCC_PREPEND_FLAGS" not in env
-    assert "CFLAGS" not in env
-    own = wheels.build_environment({"HOROVOD_CUDA_HOME": str(conda)})
-    assert own["PATH"].startswith(f"{conda}/bin:")
-    assert targets in own["LDFLAGS"]
-    assert own["NVCC_PREPEND_FLAGS"] == " -ccbin=/conda/c++"
 
 
 def test_the_users_own_horovod_settings_do_not_change_the_build(monkeypatch):

@@ -44,20 +44,6 @@ def test_a_failed_job_shows_the_ends_of_both_files_and_advice(shell):
     assert said.endswith("keep large files in scratch folders\n")
 
 
-def test_over_its_time_is_a_sentence(shell):
-    shell.write("job.sbatch", "sleep 300", "--time=0:01", "-e err")
-    said = shell.cluster("submit", "--wait", "job.sbatch", ok=False).stderr
-    assert "job 1: the job reached its time limit: ask for more --time" in said
-
-
-def test_a_misspelt_command_of_a_job_is_a_sentence(shell):
-    shell.write("job.sbatch", "laucnh python train.py", "-e err")
-    said = shell.cluster("submit", "--wait", "job.sbatch", ok=False).stderr
-    advice = "job 1: a command is misspelt or not installed here"
-    assert advice in said
-    assert advice in shell.cluster("logs", "1").stderr
-
-
 @pytest.mark.slow
 def test_software_that_cannot_be_loaded_is_a_sentence(shell):
     folder = shell.run(

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -67,14 +66,6 @@ def test_an_option_that_is_not_known_is_said_with_the_one_that_is_near(shell):
     said = shell.cluster("submit", "--ntask=2", "--wait", shell.write("job.sbatch", "true")).stderr
     assert "--ntask" in said
     assert "did you mean --ntasks?" in said
-
-
-def test_when_nothing_can_be_written_the_sentence_says_where(shell):
-    shutil.rmtree(shell.home / ".dl-course")
-    (shell.home / ".dl-course").write_text("a file where a folder should be")
-    refused = shell.at("laptop", "submit", shell.write("job.sbatch", "true"), ok=False)
-    assert ".dl-course" in refused.stderr
-    assert "the job was not submitted" in refused.stderr
 
 
 @pytest.mark.slow

@@ -57,14 +57,6 @@ def test_juwels_shows_each_task_all_gpus_and_meets_on_infiniband(centre):
     assert "  GLOO_SOCKET_IFNAME=ib0\n" in said
 
 
-@pytest.mark.parametrize("words", ["launch_ranks 2", "launch_nodes 2"])
-def test_what_psslurm_sets_is_replaced_because_it_believes_only_a_changed_list(centre, words):
-    seen = {"CUDA_VISIBLE_DEVICES": "0,1,2,3     ", "SLURM_JOB_GPUS": "0,1,2,3"}
-    said = calls(centre, "juwels", f"{words} python train.py", **SLURM, **seen)
-    assert "  CUDA_VISIBLE_DEVICES=0,1,2,3\n" in said
-    assert "  SLURM_MPI_TYPE=pspmix\n" in said
-
-
 @pytest.mark.parametrize("site", ["juwels", "snellius", "polaris"])
 def test_modules_do_not_shadow_the_courses_environment(centre, site):
     variables = PBS if site == "polaris" else SLURM
@@ -91,22 +83,6 @@ def test_the_environments_open_mpi_starts_through_pmix_where_srun_has_it(centre,
     (centre.home / "environment/bin/mpirun").chmod(0o755)
     said = calls(centre, "snellius", "launch_ranks 2 python train.py", **SLURM)
     assert ("  SLURM_MPI_TYPE=pmix\n" in said) == chosen
-
-
-def test_torchrun_meets_on_the_first_node_where_the_fast_network_has_other_names(centre):
-    """The stand-in of srun starts its program, once, as the second node."""
-    (centre.home / "centre/srun").write_text(
-        '#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done; export SLURM_NODEID=1; exec "$@"\n'
-    )
-    (centre.home / "environment/bin/torchrun").write_text(RECORDER)
-    (centre.home / "environment/bin/torchrun").chmod(0o755)
-    (centre.home / "centre/scontrol").write_text("#!/bin/bash\necho n1\n")
-    words = "hostname() { echo n2; }; export -f hostname; LAUNCHER=torchrun launch python train.py"
-    said = calls(centre, "juwels", words, **SLURM | {"SLURM_NNODES": "2"}, SLURM_JOB_NODELIST="n")
-    assert "torchrun: --nnodes=2" in said
-    assert "--rdzv-endpoint=n1i:" in said
-    assert "  PET_RDZV_CONF=is_host=0\n" in said
-    assert "  PET_LOCAL_ADDR=n2i\n" in said
 
 
 @pytest.mark.parametrize("image", ["", "docker:course"])
@@ -205,13 +181,3 @@ def test_an_image_on_polaris_starts_its_ranks_by_its_own_mpirun_on_one_node(imag
     assert f"{inside} python -c" in said, "the ranks are counted first"
     assert f"{inside} python train.py\n" in said
     assert "mpiexec" not in said
-
-
-@pytest.mark.parametrize(
-    ("bind", "left"), [("quiet,mask_cpu:0x1", "none"), ("cores", "cores"), ("", "none")]
-)
-def test_cores_of_the_session_that_submitted_do_not_bind_the_ranks(centre, bind, left):
-    words = 'echo "bind ${SLURM_CPU_BIND:-none} ${SLURM_CPU_BIND_LIST:-none}" >>"$HOME/calls"'
-    inherited = {"SLURM_CPU_BIND": bind, "SLURM_CPU_BIND_LIST": "0x1"} if bind else {}
-    said = calls(centre, "marenostrum5", words, **SLURM, **inherited)
-    assert f"bind {left} {'0x1' if bind == 'cores' else 'none'}\n" in said

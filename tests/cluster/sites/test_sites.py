@@ -129,17 +129,3 @@ def test_a_job_file_run_by_hand_uses_the_chosen_site(shell):
     printed = shell.run("bash", shell.write("job.sbatch", body)).stdout
     assert printed.startswith("site: laptop (laptop)\njob: none")
     assert printed.endswith("ran\n")
-
-
-def port(site, job):
-    script = f"module() {{ :; }}; source {site_files.FOLDER}/{site}.sh; echo $MASTER_PORT"
-    command = ["bash", "-c", script]
-    environ = os.environ | {"SLURM_JOB_ID": job}
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
-    return int(done.stdout)
-
-
-@pytest.mark.parametrize("job", ["7", "0089", "1234[5].pbs01", "41999999"])
-def test_a_job_of_a_scheduler_meets_at_a_port_of_its_own_number(job):
-    digits = int("".join(letter for letter in job if letter.isdigit()))
-    assert port("box", job) == 20000 + digits % 12000
