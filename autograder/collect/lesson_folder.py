@@ -3,9 +3,9 @@
 import os
 import shutil
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.collect.attempts import with_top
@@ -53,39 +53,34 @@ def named(pieces: Collection[Piece]) -> tuple[dict[str, Path], list[Note]]:
 # --- writing --------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Written:
+class Written(NamedTuple):
     """The changes that were made by writing a folder."""
 
-    doubts: list[Note] = field(default_factory=list)  # about the new files
-    removed: list[str] = field(default_factory=list)  # files that were in the folder and are gone
-    replaced: bool = False  # whether the folder had other files before
-    unchanged: bool = False  # whether it had these files before
+    doubts: list[Note]  # about the new files
+    removed: list[str]  # files that were in the folder and are gone
+    replaced: bool  # whether the folder had other files before
+    unchanged: bool  # whether it had these files before
 
 
 def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
     """If the folder holds other files, write the new ones elsewhere, then swap them in."""
-    done = Written()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=SCRATCH, dir=target.parent.parent) as scratch:
             new, old = Path(scratch, "new"), Path(scratch, "old")
             new.mkdir()
-            for name, source in files.items():
-                done.doubts += copied(source, new / name, name)
+            copies = [copied(source, new / name, name) for name, source in files.items()]
             before, after = digests(target), digests(new)
-            done.replaced = bool(before) and after != before
-            done.unchanged = bool(before) and after == before
-            kept = list(after.values())  # a file may only have another name now
-            gone = before.keys() - after.keys()
-            done.removed = sorted(name for name in gone if before[name] not in kept)
             if after != before or not target.exists():
                 if target.exists():
                     target.rename(old)
                 new.rename(target)
     except OSError as error:
         raise cannot_write(target, error) from None
-    return done
+    kept = list(after.values())  # a file may only have another name now
+    gone = [name for name in before.keys() - after.keys() if before[name] not in kept]
+    doubts = [doubt for some in copies for doubt in some]
+    return Written(doubts, sorted(gone), bool(before) and before != after, before == after)
 
 
 def copied(source: Path, target: Path, name: str) -> list[Note]:

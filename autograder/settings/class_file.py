@@ -47,10 +47,6 @@ def existing(kind: str, is_there: Callable[[Path], bool]) -> Callable[[str, Vali
 file, folder = existing("file", os.path.isfile), existing("folder", os.path.isdir)
 
 
-def each_file(texts: list[str], info: ValidationInfo) -> tuple[Path, ...]:
-    return tuple(file(text, info) for text in texts)
-
-
 def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
@@ -60,7 +56,6 @@ def zone(name: str) -> ZoneInfo:
 
 File = Annotated[str, AfterValidator(file)]
 Folder = Annotated[str, AfterValidator(folder)]
-Files = Annotated[list[str], AfterValidator(each_file)]
 
 
 class LatePolicy(BaseModel):
@@ -106,7 +101,7 @@ class ClassFields(BaseModel):
     calibration: File | None = None
     reruns: Folder | None = None
     canvas: File | None = None
-    moodle: Files = []
+    moodle: list[File] = []
 
     @property
     def given(self) -> dict[str, Any]:

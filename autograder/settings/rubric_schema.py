@@ -33,13 +33,12 @@ def _known_metric(
         known = ", ".join(sorted(METRICS))
         raise ValueError(f"no metric is called {name!r}; there are: {known}") from None
     odd = [] if metric.any_at else sorted(set(at) - set(metric.at))
-    if odd and not metric.at:
-        raise ValueError(f"{name} has no points to choose from: remove `at`")
     if metric.needs_at and not (set(at) == set(metric.at) and all(map(is_number, at.values()))):
         example = ", ".join(f"{key}: {value}" for key, value in metric.at.items())
         raise ValueError(f"{name} needs `at: {{{example}}}`: {metric.needs_at}")
     if odd:
-        raise ValueError(f"{name} has no {odd[0]!r}; `at` can have {', '.join(sorted(metric.at))}")
+        known = ", ".join(sorted(metric.at)) or "nothing: remove it"
+        raise ValueError(f"{name} has no {odd[0]!r}; `at` can have {known}")
     if base is not None and not metric.base:
         those = sorted(name for name, metric in METRICS.items() if metric.base)
         raise ValueError(f"{name} has no base; {' and '.join(those)} have")

@@ -61,7 +61,7 @@ def sentence(place: tuple, mistakes: list[Any]) -> str:
     if first["type"] in ("model_type", "dict_type"):
         return f"{name}: should be `name: value` lines"
     words = (one["msg"].removeprefix("Value error, ").removeprefix("Input ") for one in mistakes)
-    given = first.get("input")
+    given = None if first["type"] == "value_error" else first.get("input")
     found = f"; found {given!r}" if isinstance(given, str | int | float) else ""
     return f"{name}: {', or '.join(dict.fromkeys(words))}{found}"
 

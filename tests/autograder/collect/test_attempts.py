@@ -1,8 +1,6 @@
 """Test which of a student's several submissions of one lesson counts."""
 
 import json
-import os
-import time
 
 import pytest
 
@@ -63,14 +61,6 @@ def test_of_several_hand_ins_the_last_counts(tmp_path, grade, collect, files):
     assert "has different answers, so none counts" in page
     (line,) = grade(place, "--profile", "smoke", "--latest", platform=platform_of(files)).table
     assert line[2] == "8.2/10"  # with other options the grade changes, despite the cache
-
-
-def test_folders_copied_by_hand_count_by_when_their_files_changed(tmp_path, grade):
-    place = write(tmp_path, "class", {**below("ada/01_b", FIRST), **below("ada/01_a", SECOND)})
-    for number, folder in enumerate(("01_b", "01_a")):
-        for path in (place / "ada" / folder).iterdir():
-            os.utime(path, (time.time() + 100 * number,) * 2)
-    assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
 
 
 @pytest.mark.parametrize(("platform", "make"), [("canvas", canvas), ("moodle", moodle)])

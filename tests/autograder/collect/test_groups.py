@@ -62,15 +62,6 @@ def test_what_cannot_be_read_is_not_lost_in_a_group(tmp_path, team, name, lesson
     assert ("ada", lesson) not in result.rows or result.rows["ada", lesson][1] == "missing"
 
 
-@pytest.mark.parametrize(("name", "told"), [("work.rar", True), ("notes.md", False)])
-def test_what_lies_in_no_lesson_is_said_with_the_first(tmp_path, team, name, told):
-    result = team({**below("ada", SECOND), f"ben/{name}": b"Rar!"})
-    assert [lesson for student, lesson in result.rows if student == "ben"] == ["01"]
-    assert result.rows["ben", "01"][0] == "8.2/10"
-    assert (name in (result.folder / "students/ben.html").read_text()) == told
-    assert ("is not read" in result.rows["ben", "01"][-1]) == told
-
-
 def test_partners_are_no_copies_of_each_other(tmp_path, team):
     files = {**below("ada", SECOND), **below("ben", SECOND), **below("zoe", SECOND)}
     looks = {name: line[-1] for (name, _), line in team(files).rows.items()}
@@ -80,18 +71,6 @@ def test_partners_are_no_copies_of_each_other(tmp_path, team):
     groups = (tmp_path / "groups.csv").read_text()
     (tmp_path / "class/zoe/job_2.out").unlink()
     assert "submitted by" not in team(below("zoe", FIRST), groups).rows["ada", "01"][-1]
-
-
-@pytest.mark.parametrize("lesson", ["", "1"])
-def test_who_hands_in_for_partners_without_a_folder_is_no_copy_of_them(tmp_path, team, lesson):
-    rows = [f"team 1,{name},{lesson}\n" for name in ("ada", "ben", "kim")]
-    groups = "".join(["group,student,lesson\n", *rows])
-    result = team({**below("ada", SECOND), **below("zoe", FIRST)}, groups)
-    assert {result.rows[name, "01"][0] for name in ("ada", "ben", "kim")} == {"8.2/10"}
-    assert "submitted by" not in "".join(line[-1] for line in result.rows.values())
-    looks = team({**below("ada", SECOND), **below("zoe", SECOND)}, groups).rows
-    assert "submitted by ada, ben, kim (" in looks["zoe", "01"][-1]
-    assert "submitted by zoe (" in looks["ada", "01"][-1]
 
 
 def test_a_group_for_one_lesson_alone(team):

@@ -214,11 +214,3 @@ def test_an_output_that_was_cut_is_told_once(tmp_path, grade, error_file, advice
     tries = set(re.findall(r"look at the last lines of ([^<;]*)", page, re.IGNORECASE))
     assert tries
     assert all(tried.startswith(advice) for tried in tries)
-
-
-def test_what_is_asked_of_a_run_that_is_not_there_is_said_in_words(tmp_path, grade):
-    write_lines(tmp_path / "class" / "ada" / "03" / "answers.txt", ["predict_steps = 196"])
-    page = page_of(grade(tmp_path / "class"), "ada")
-    assert "steps per epoch: samples / batch size (run <code>baseline</code>)" in page
-    assert "training loss of the last epoch: &lt; training loss of the first epoch − 0.01" in page
-    assert "missing" not in page.partition("<body")[2]

@@ -60,7 +60,7 @@ def test_an_option_replaces_its_field(home, grade):
         ("title: x\nroster: none.csv\n", ":2: roster: there is no file "),
         ("rubrics: none\n", ":1: rubrics: there is no folder "),
         ("roster: .\n", " is not a file"),
-        ("title: x\nmoodle: [none.csv]\n", ":2: moodle: there is no file "),
+        ("title: x\nmoodle: [none.csv]\n", ":2: moodle.0: there is no file "),
         ("profile: fast\n", ":1: profile: should be 'smoke' or 'full'; found"),
         ("timezone: Mars\n", ":1: timezone: unknown timezone 'Mars'"),
         ("late: {dues: {}}\n", "late.dues: no such field"),
@@ -82,7 +82,7 @@ def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
     [
         ("overides=x.csv", "no such field"),
         ("overrides=none.csv", "overrides=none.csv: there is no file none.csv"),
-        ("moodle=none.csv", "moodle=none.csv: there is no file none.csv"),
+        ("moodle=none.csv", "there is no file none.csv"),
         ("profile=fast", "should be 'smoke' or 'full'"),
         ("late=no", "should be `name: value` lines"),
         ("roster", "FIELD=VALUE"),

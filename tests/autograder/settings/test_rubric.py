@@ -64,7 +64,7 @@ MISTAKES = [
     ("equal: 407050", "equal: 1, at_least: 2", 11, "give one of"),
     ("metric: params", "metric: speedup", 11, "needs a base"),
     ("metric: params", "base: keras, metric: params", 11, "has no base"),
-    ("metric: params", "at: {size: 2}, metric: params", 11, "remove `at`"),
+    ("metric: params", "at: {size: 2}, metric: params", 11, "remove it"),
     ("metric: params", "at: {size: 2}, metric: study_sizes", 11, "`at` can have repeats"),
     ("metric: params", "at: {size: 2}, metric: time_to_accuracy", 11,
      "needs `at: {accuracy: 0.9}`"),
