@@ -1,7 +1,5 @@
 """Lesson 13's public checks: the solution passes, and each usual mistake gets its advice."""
 
-import sys
-import threading
 import types
 from pathlib import Path
 
@@ -10,7 +8,6 @@ from advice import ROOT, assert_advice, failure
 
 from lessons.toolkit.checks import lesson_13 as check
 from lessons.toolkit.checks.lesson_13.arithmetic import CASES, STAGES, bytes_needed, unit_of
-from lessons.toolkit.checks.lesson_13.pretended import PretendedDist
 from lessons.toolkit.checks.shared.check import checks_of
 
 LESSON = ROOT / "solutions" / "13_shard"
@@ -150,26 +147,3 @@ def test_the_bytes_that_networks_need():
 @pytest.mark.parametrize(("wrong", "advice"), FITTING)
 def test_wrong_bytes(wrong, advice):
     assert_advice(failure(check.check_13_10, wrong), advice)
-
-
-@pytest.mark.slow
-def test_two_ranks_that_ask_at_once_get_the_same_box():
-    """With a defaultdict, some of these pairs got different ones, and a message was lost."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for _ in range(2000):
-            dist, found, start = PretendedDist(), [], threading.Barrier(2)
-
-            def ask(dist=dist, found=found, start=start):
-                start.wait()
-                found.append(dist.box(0, 1))
-
-            ranks = [threading.Thread(target=ask) for _ in range(2)]
-            for rank in ranks:
-                rank.start()
-            for rank in ranks:
-                rank.join()
-            assert found[0] is found[1]
-    finally:
-        sys.setswitchinterval(before)

@@ -1,7 +1,15 @@
 """Public checks of lesson 10: PyTorch's DistributedDataParallel."""
 
-from lessons.toolkit.checks.lesson_10.alone import check_10_4, check_10_5
-from lessons.toolkit.checks.lesson_10.buckets import check_10_3
-from lessons.toolkit.checks.lesson_10.data_parallel import check_10_1, check_10_2
-
-__all__ = ["check_10_1", "check_10_2", "check_10_3", "check_10_4", "check_10_5"]
+from lessons.toolkit.checks.lesson_10.alone import (
+    check_10_4 as check_10_4,
+)
+from lessons.toolkit.checks.lesson_10.alone import (
+    check_10_5 as check_10_5,
+)
+from lessons.toolkit.checks.lesson_10.buckets import check_10_3 as check_10_3
+from lessons.toolkit.checks.lesson_10.data_parallel import (
+    check_10_1 as check_10_1,
+)
+from lessons.toolkit.checks.lesson_10.data_parallel import (
+    check_10_2 as check_10_2,
+)

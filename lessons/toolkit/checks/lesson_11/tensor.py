@@ -1,12 +1,11 @@
 """Check layers that are split among ranks (11.5, 11.6), and the bytes that they send (11.7)."""
 
-import threading
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
-from lessons.toolkit.checks.shared.ranks_as_threads import Comm, Hangs, on_ranks
+from lessons.toolkit.checks.shared.real_ranks import on_ranks
 from lessons.toolkit.probes.tensors import ring_bytes
 
 Function = Callable[..., Any]
@@ -70,48 +69,15 @@ def wrong_weight(found: Any, weight: Any, way: str, rank: int, ranks: int) -> st
 ALIKE = "Every rank has to call `summed` the same number of times and in the same order."
 
 
-class PretendedDist:
-    """A replacement for torch.distributed for ranks that are threads, with an allreduce."""
-
-    def __init__(self, own: threading.local) -> None:
-        import torch.distributed as dist
-
-        self.own, self.ReduceOp = own, dist.ReduceOp
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"only all_reduce, get_rank and get_world_size work here, not {name}")
-
-    def get_rank(self) -> int:
-        return int(self.own.comm.rank)
-
-    def get_world_size(self) -> int:
-        return int(self.own.comm.size)
-
-    def all_reduce(self, tensor: Any, op: Any = None, group: Any = None) -> None:
-        if op not in (None, self.ReduceOp.SUM):
-            raise ValueError("use ReduceOp.SUM: the parts of a layer add up")
-        sent = self.own.comm.exchange("all_reduce", tensor.detach().clone())
-        if len({part.shape for part in sent}) > 1:
-            shapes = " and ".join(size(part) for part in sent)
-            said = f"tensors of different shapes in one allreduce: {shapes}"
-            raise CheckFailed("all ranks exchange tensors of one shape", said, ALIKE)
-        tensor.data.copy_(sum(sent))
-
-
 @exercise("11.6")
 def check_11_6(tensor_layers: ModuleType) -> str:
-    """On 2, 3 and 4 ranks, a block's output and gradients match those of both layers on one."""
-    own = threading.local()
-    real, tensor_layers.dist = tensor_layers.dist, PretendedDist(own)  # type: ignore[attr-defined]
-    try:
-        for ranks in (2, 3, 4):
-            try_block(tensor_layers.block, own, ranks)
-    finally:
-        tensor_layers.dist = real  # type: ignore[attr-defined]
+    """On 2 and 3 ranks, a block's output and gradients match those of both layers on one."""
+    for ranks in (2, 3):
+        try_block(tensor_layers.block, ranks)
     return "Output and gradients of two cut layers equal those of the whole layers."
 
 
-def try_block(block: Function, own: threading.local, ranks: int) -> None:
+def try_block(block: Function, ranks: int) -> None:
     import torch
 
     rng = torch.Generator().manual_seed(ranks)
@@ -121,22 +87,17 @@ def try_block(block: Function, own: threading.local, ranks: int) -> None:
     right = torch.relu(whole[0] @ whole[1].T + whole[2]) @ whole[3].T + whole[4]
     (right * pull).sum().backward()
 
-    def on_rank(comm: Comm) -> Any:
-        own.comm = comm
-        mine = [x, w1.tensor_split(ranks)[comm.rank], b1.tensor_split(ranks)[comm.rank]]
-        mine += [w2.tensor_split(ranks, 1)[comm.rank], b2]
+    def on_rank(rank: int) -> Any:
+        mine = [x, w1.tensor_split(ranks)[rank], b1.tensor_split(ranks)[rank]]
+        mine += [w2.tensor_split(ranks, 1)[rank], b2]
         mine = [tensor.clone().requires_grad_() for tensor in mine]
         found = block(mine[0], tuple(mine[1:3]), tuple(mine[3:]))
         if isinstance(found, torch.Tensor) and found.shape == right.shape:
             (found * pull).sum().backward()
+            found = found.detach()
         return found, [tensor.grad for tensor in mine]
 
-    results = on_ranks(ranks, on_rank)
-    for result in sorted(results, key=lambda one: isinstance(one, Hangs)):
-        if isinstance(result, Hangs):
-            raise CheckFailed(f"{ranks} ranks finish", f"{result}", ALIKE)
-        if isinstance(result, BaseException):
-            raise result
+    results = on_ranks(ranks, on_rank, check_11_6, ALIKE)
     for rank, (found, gradients) in enumerate(results):
         what = f"{ranks} ranks: the output of rank {rank}"
         if not isinstance(found, torch.Tensor) or found.shape != right.shape:

@@ -1,14 +1,16 @@
-"""Check ZeRO by hand, with threads as ranks (13.2 to 13.6)."""
+"""Check ZeRO by hand, on real ranks (13.2 to 13.6)."""
 
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any
 
-from lessons.toolkit.checks.lesson_13.pretended import PretendedDist, pretended, results_of
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+from lessons.toolkit.checks.shared.real_ranks import on_ranks
+from lessons.toolkit.ranks.wire import bytes_received
 
 Function = Callable[..., Any]
+HANGS = "Every rank must call the same collectives, and each message needs a receiver."
 
 
 def numbers(tensor: Any) -> str:
@@ -67,16 +69,22 @@ def wrong_part(found: Any, flat: Any, length: int) -> str:
 @exercise("13.3")
 def check_13_3(zero: ModuleType) -> str:
     """`gather` gives each rank all parts, and `collect` gives it its part of the mean gradient."""
-    with pretended(zero) as stand_in:
-        for size in (2, 3):
-            results_of(stand_in, size, partial(try_unit, zero, stand_in, size))
+    on_ranks(2, partial(try_unit, zero, 2), check_13_3, HANGS)
     return (
         "Gathering joins the parts into whole parameters. Collecting gives each rank its part of "
         "the mean gradients."
     )
 
 
-def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) -> None:
+def gathered(tensor: Any, size: int) -> list[Any]:
+    import torch.distributed as dist
+
+    parts = [tensor.new_empty(tensor.shape) for _ in range(size)]
+    dist.all_gather(parts, tensor.detach())
+    return parts
+
+
+def try_unit(zero: ModuleType, size: int, rank: int) -> None:
     import torch
 
     def reduce_scatter(flat: Any) -> Any:
@@ -86,15 +94,14 @@ def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) ->
                 f"a tensor of shape {list(flat.shape)}",
                 "Flatten each param.grad, torch.cat them, and put zeros at the end.",
             )
-        total = sum(stand_in.own.comm.exchange("reduce_scatter", flat.detach().clone()))
-        return total.chunk(size)[rank].clone()
+        return sum(gathered(flat, size)).chunk(size)[rank].clone()  # type: ignore[attr-defined]
 
     values = torch.arange(1.0, 8.0, dtype=torch.float64)
     params = [torch.nn.Parameter(values[:4].view(2, 2).clone())]
     params.append(torch.nn.Parameter(values[4:].clone()))
     unit = zero.Unit(params, 3, reduce_scatter)
     unit.part.data += 10 * (rank + 1)  # an update of this rank's part
-    expected = torch.cat(stand_in.own.comm.exchange("test", unit.part.detach().clone()))
+    expected = torch.cat(gathered(unit.part, size))
     unit.free()
     unit.gather()
     if not same(unit.whole, expected):
@@ -126,48 +133,39 @@ def try_unit(zero: ModuleType, stand_in: PretendedDist, size: int, rank: int) ->
         )
 
 
-def try_ring(ring_reduce_scatter: Function, inputs: list[Any], rank: int) -> Any:
-    return ring_reduce_scatter(inputs[rank].clone())
+def try_ring(ring_reduce_scatter: Function, inputs: list[Any], rank: int) -> tuple[Any, int]:
+    """Return the part, and the bytes that this rank has received meanwhile."""
+    before = bytes_received() or 0
+    return ring_reduce_scatter(inputs[rank].clone()), (bytes_received() or 0) - before
 
 
 @exercise("13.4")
 def check_13_4(ring: ModuleType) -> str:
-    """Each of 4 ranks sends 3 messages of a quarter of the array, and gets its part of the sum."""
+    """Each of 4 ranks receives 3 messages of a quarter of the array, and its part of the sum."""
     import torch
 
-    for size in (2, 3, 4):
-        length = 3
-        inputs = [
-            torch.arange(size * length, dtype=torch.float64) + 100.0**rank for rank in range(size)
-        ]
-        with pretended(ring) as stand_in:
-            found = results_of(
-                stand_in,
-                size,
-                partial(try_ring, ring.ring_reduce_scatter, inputs),
+    size, length = 4, 20_000
+    numbers_of = torch.arange(size * length, dtype=torch.float64)
+    inputs = [numbers_of + 100.0**rank for rank in range(size)]
+    found = on_ranks(size, partial(try_ring, ring.ring_reduce_scatter, inputs), check_13_4, HANGS)
+    total = torch.stack(inputs).sum(0)
+    for rank, (part, received) in enumerate(found):
+        what = f"ring_reduce_scatter on rank {rank} of {size}"
+        right = total.chunk(size)[rank]
+        if not same(a_tensor(part, what), right):
+            advice = "From the second round on, send the sum so far, not only your own numbers."
+            if any(same(part, other) for other in total.chunk(size)):
+                advice = "That is the sum of another rank's part: start with part rank - 1."
+            elif same(part, inputs[rank].chunk(size)[rank]):
+                advice = "That is only this rank's own part: nothing was added."
+            wanted = f"{what} begins {numbers(right[:3])}"
+            raise CheckFailed(wanted, numbers(part.flatten()[:3]), advice)
+        if received > 1.2 * 8 * length * (size - 1):
+            raise CheckFailed(
+                f"rank {rank} of {size} receives {size - 1} messages of {length} numbers",
+                f"{received:,} bytes instead of {8 * length * (size - 1):,}",
+                "In each round, send one part to the right and receive one from the left.",
             )
-            sent = dict(stand_in.sent)
-            waiting = sum(box.qsize() for box in stand_in.boxes.values())
-        if waiting:
-            advice = "dist.P2POp(dist.irecv, received, left) goes into the same batch."
-            raise CheckFailed("every message is received", f"{waiting} are not", advice)
-        total = torch.stack(inputs).sum(0)
-        for rank, part in enumerate(found):
-            what = f"ring_reduce_scatter on rank {rank} of {size}"
-            right = total.chunk(size)[rank]
-            if not same(a_tensor(part, what), right):
-                advice = "From the second round on, send the sum so far, not only your own numbers."
-                if any(same(part, other) for other in total.chunk(size)):
-                    advice = "That is the sum of another rank's part: start with part rank - 1."
-                elif same(part, inputs[rank].chunk(size)[rank]):
-                    advice = "That is only this rank's own part: nothing was added."
-                raise CheckFailed(f"{what} gives {numbers(right)}", numbers(part), advice)
-            if sent.get(rank, []) != [length] * (size - 1):
-                raise CheckFailed(
-                    f"rank {rank} of {size} sends {size - 1} messages of {length} numbers",
-                    f"messages of {sent.get(rank, [])} numbers",
-                    "In each round, send one part to the right and receive one from the left.",
-                )
     return "Each rank sends (p - 1) / p of all numbers, once."
 
 
@@ -276,24 +274,23 @@ def wrong_step(found: list[str], stage: int) -> str:
     return "A step has two gathers, two frees and one collect."
 
 
+def try_clip(zero: ModuleType, norms: list[float], rank: int) -> Any:
+    import torch
+
+    parts = [torch.zeros(3, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)]
+    parts[0][1], parts[1][0] = 0.6 * norms[rank], 0.8 * norms[rank]
+    zero.clip(parts, 1.0)
+    return torch.cat(parts)
+
+
 @exercise("13.6")
 def check_13_6(zero: ModuleType) -> str:
     """Parts with norms 3 and 4 have a total norm of 5; clipping it to 1 multiplies both by 0.2."""
-    import torch
-
-    cases = ([3.0, 4.0], [3.0, 0.0, 4.0], [0.03, 0.04])
-    for norms in cases:
+    for norms in ([3.0, 4.0], [0.03, 0.04]):
         whole = sum(norm**2 for norm in norms) ** 0.5
         factor = min(1.0, 1.0 / (whole + 1e-6))
 
-        def on_rank(rank: int, norms: Any = norms) -> Any:
-            parts = [torch.zeros(3, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)]
-            parts[0][1], parts[1][0] = 0.6 * norms[rank], 0.8 * norms[rank]
-            zero.clip(parts, 1.0)
-            return torch.cat(parts)
-
-        with pretended(zero) as stand_in:
-            found = results_of(stand_in, len(norms), on_rank)
+        found = on_ranks(len(norms), partial(try_clip, zero, norms), check_13_6, HANGS)
         for rank, norm in enumerate(norms):
             length = float(found[rank].norm())
             if abs(length - norm * factor) > 1e-8:

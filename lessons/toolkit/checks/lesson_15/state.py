@@ -1,15 +1,13 @@
 """Check what is saved (15.1), the sampler (15.2), and the agreement on a warning (15.4)."""
 
 import itertools
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
-from lessons.toolkit.checks.lesson_15.pretended import on_pretended_ranks
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
-from lessons.toolkit.checks.shared.ranks_as_threads import Comm
+from lessons.toolkit.checks.shared.real_ranks import on_ranks
 
 SAMPLES, BATCH, SEED = 12, 4, 3
 
@@ -154,31 +152,12 @@ def compare_batches(found: list[list[int]], right: list[list[int]], taken: int) 
     raise CheckFailed(f"after {taken} batches, later: {right[-1]}", f"{found[-1]}", advice)
 
 
-class OfRank(list[int]):
-    """A list of signals that differs from rank to rank."""
-
-    def __init__(self, who: int | None, own: threading.local) -> None:
-        super().__init__()
-        self.who, self.own = who, own
-
-    def mine(self) -> list[int]:
-        return [10] if self.own.comm.rank == self.who else []
-
-    def __len__(self) -> int:
-        return len(self.mine())
-
-    def __bool__(self) -> bool:
-        return bool(self.mine())
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.mine())
-
-
 @exercise("15.4")
 def check_15_4(signals: ModuleType) -> str:
     """All ranks return True if any of them has received a signal, and False if none has."""
-    for size, who in ((2, None), (2, 0), (2, 1), (3, 1)):
-        answers = answers_of(signals.anyone_warned, size, who, signals)
+    for size, who in ((2, None), (2, 0), (2, 1)):
+        hangs = "Every rank calls all_reduce, whether it was warned or not."
+        answers = on_ranks(size, partial(answer_of, signals, who), check_15_4, hangs)
         for rank, answer in enumerate(answers):
             if not isinstance(answer, bool):
                 raise CheckFailed("True or False", shown(answer), "Return bool(flag).")
@@ -194,17 +173,7 @@ def check_15_4(signals: ModuleType) -> str:
     return "All ranks save after the same step."
 
 
-def answers_of(
-    anyone_warned: Callable[..., Any], size: int, who: int | None, signals: ModuleType
-) -> list[Any]:
-    """Return each rank's answer after rank `who` was warned, or no rank if `who` is None."""
-    own = threading.local()
-
-    def on_rank(comm: Comm) -> Any:
-        own.comm = comm
-        return anyone_warned("cpu")
-
-    with patch.object(signals, "warnings", OfRank(who, own)):
-        return on_pretended_ranks(
-            size, on_rank, "Every rank calls all_reduce, whether it was warned or not."
-        )
+def answer_of(signals: ModuleType, who: int | None, rank: int) -> Any:
+    """Return this rank's answer after rank `who` was warned, or no rank if `who` is None."""
+    signals.warnings[:] = [10] if rank == who else []
+    return signals.anyone_warned("cpu")

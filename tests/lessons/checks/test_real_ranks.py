@@ -1,0 +1,42 @@
+"""Tests of the ranks of public checks: processes forked from the notebook's, joined by Gloo."""
+
+from datetime import timedelta
+
+import pytest
+import torch.distributed as dist
+
+from lessons.toolkit.checks.shared import real_ranks
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise
+
+
+@exercise("1.1")
+def check(work, size):
+    """All ranks count to two."""
+    return str(real_ranks.on_ranks(size, work, check, "Call it on every rank."))
+
+
+def test_every_rank_returns_its_result(capsys):
+    check(lambda rank: (rank, dist.get_world_size()), 2)
+    assert "[(0, 2), (1, 2)]" in capsys.readouterr().out
+
+
+def test_an_error_of_one_rank_is_that_of_the_check():
+    students = {}
+    exec("def divide(rank):\n    return 1 / rank\n", students)
+    with pytest.raises(CheckFailed, match=r"ZeroDivisionError: .*, in line 2 of divide"):
+        check(lambda rank: students["divide"](rank), 2)
+
+
+def test_an_open_gap_on_a_rank_is_a_gap():
+    def gap(rank):
+        raise NotImplementedError("Exercise 1.1: count")
+
+    with pytest.raises(CheckFailed, match="still a gap"):
+        check(gap, 1)
+
+
+@pytest.mark.slow
+def test_a_rank_that_waits_forever_ends_with_advice(monkeypatch):
+    monkeypatch.setattr(real_ranks, "PATIENCE", timedelta(seconds=1))
+    with pytest.raises(CheckFailed, match="Call it on every rank"):
+        check(lambda rank: rank or dist.all_gather_object([None, None], rank), 2)
