@@ -3,10 +3,156 @@
 Logic and tests use the codes. People read sentences.
 """
 
-from enum import StrEnum
+from enum import StrEnum, auto
 
-from autograder.finding_codes import BOTH, STUDENT, Audience
-from autograder.finding_codes import FindingCode as FindingCode
+
+class Severity(StrEnum):
+    """The severity of a finding."""
+
+    CONTRADICTS = "contradicts"  # parts of the record cannot both be true
+    DOUBT = "doubt"  # keeps a run below *confirmed*, even if the accounting agrees
+    LOOK = "look"  # an instructor should look at it
+    INFORMATION = "information"
+
+
+CONTRADICTS, DOUBT, LOOK, INFORMATION = SEVERITIES = tuple(Severity)  # the worst first
+
+
+class Audience(StrEnum):
+    """The people for whom a finding is."""
+
+    STUDENT = "student"  # who reads it and follows the advice
+    BOTH = "both"  # the student reads it, and the instructor follows the advice
+    INSTRUCTOR = "instructor"  # the student must not see it
+
+
+STUDENT, BOTH, INSTRUCTOR = Audience
+
+
+class FindingCode(StrEnum):
+    """Findings that a person should see about a submission, its runs or its answers.
+
+    Findings of a code without a heading bring their own.
+    """
+
+    severity: Severity
+    heading: str
+    audience: Audience
+
+    def __new__(
+        cls,
+        value: str,
+        severity: Severity = LOOK,
+        heading: str = "",
+        audience: Audience = STUDENT,
+    ) -> "FindingCode":
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.severity, member.heading, member.audience = severity, heading, audience
+        return member
+
+    @staticmethod
+    def _generate_next_value_(name: str, *_: object) -> str:
+        return name.lower().replace("_", " ")
+
+    @property
+    def rank(self) -> int:
+        """Return the position of this severity in lists of findings, the most severe first."""
+        return SEVERITIES.index(self.severity)
+
+    # fmt: off
+    # What was submitted, by whom and when.
+    GRADER_FAILED = (auto(), LOOK,
+        "The grader failed on this submission, which is not the student's fault", BOTH)
+    BY_PARTNER = auto(), INFORMATION, "Submitted by {name} for the group"
+    OWNER_UNKNOWN = auto(), LOOK, "It is not known whose submission this is", INSTRUCTOR
+    LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
+    NOTHING_FOUND = auto(), LOOK, "No gradable files were found"
+    MARKED_LATE = (auto(), LOOK,
+        "The platform marked this as late, but does not say how late", BOTH)
+    TIME_UNREAD = auto(), LOOK, "The platform's submission time cannot be read", INSTRUCTOR
+    LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
+    SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
+    SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
+    # Files and archives.
+    LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
+    FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts", BOTH
+    TERMINAL_COPY = ("copy from a terminal", LOOK,
+        "This is a copy from a terminal, not the file that the job wrote")
+    OUTPUT_CUT = auto(), LOOK, "The last line of an output is cut off"
+    FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
+    ARCHIVE_KIND = auto(), LOOK, "{name}: this kind of archive is not read; .zip and .tar.gz are"
+    ARCHIVE_CLOSED = auto(), LOOK, "{name}: archives are not opened here", BOTH
+    ARCHIVE_WITHIN = auto(), LOOK, "An archive within an archive was left out"
+    FILE_DAMAGED = auto(), LOOK, "The archive contains a damaged file"
+    ARCHIVE_LEFT_OUT = auto(), LOOK, "Something in the archive was left out"
+    ARCHIVE_UNOPENED = auto(), LOOK, "The archive cannot be opened"
+    ARCHIVE_DAMAGED = auto(), LOOK, "The archive is damaged"
+    # Answers.
+    ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
+    ANSWERS_MISNAMED = auto(), INFORMATION, "The answers are in a file with another name"
+    ANSWERS_TOO_LARGE = auto(), INFORMATION, "The answers file is too large to read"
+    ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"
+    ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"
+    ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
+    # Runs.
+    # Lines of an output, each with the reason that its reader gives as the heading.
+    READ_PROBLEM = auto(), INFORMATION
+    BAD_LINE = auto(), INFORMATION  # a line of the run record that cannot be read
+    EXCEPTION = auto(), INFORMATION  # the line that ends a traceback
+    LARGER_RUN_UNFINISHED = (auto(), INFORMATION,
+        "A larger run of `{name}` did not finish, so a smaller one counts")
+    RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"
+    OTHER_LESSON = auto(), LOOK, "The submission contains output of another lesson"
+    # Contradictions within the record: lines and samples.
+    CHAIN_BROKEN = auto(), CONTRADICTS, "Lines of the record are missing, moved or changed"
+    NEVER_WRITTEN = auto(), LOOK, "The record has content that the course's programs never write"
+    SAMPLES_IMPOSSIBLE = (auto(), CONTRADICTS,
+        "More samples than the data set, the steps or the ranks' shares allow")
+    # Seconds and the wall clock.
+    PARTS_EXCEED_RUN = auto(), CONTRADICTS, "The epochs or rounds took longer than the whole run"
+    CLOCK_BACKWARDS = auto(), CONTRADICTS, "The clock goes backwards"
+    # Ranks.
+    RANK_MISSING = auto(), CONTRADICTS, "Not every rank took part"
+    OTHER_RANK_COUNT = auto(), LOOK, "The number of ranks differs from the requested number"
+    # Data and speed.
+    DATA_IS_ANOTHER = auto(), DOUBT, "The data set is not the one that its name says"
+    SYNTHETIC_DATA = auto(), LOOK, "The run trained on the synthetic stand-in, not on the real data"
+    ROUNDS_COPIED = auto(), CONTRADICTS, "Rounds of the speed job are copies of each other"
+    SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
+    # Runs of one submission compared with each other.
+    SAME_SECONDS = auto(), CONTRADICTS, "Two runs took exactly the same time, to the last digit"
+    # The scheduler's accounting.
+    JOB_NOT_ACCOUNTED = auto(), DOUBT, "This job is not in the scheduler's accounting"
+    HOSTS_NOT_OF_JOB = auto(), CONTRADICTS, "Ranks ran on hosts that were not part of the job"
+    MORE_RANKS_THAN_GPUS = auto(), CONTRADICTS, "More ranks on GPUs than the job had GPUs"
+    MORE_RANKS_THAN_CPUS = auto(), DOUBT, "More ranks than the job had CPUs"
+    OUTSIDE_JOB_TIME = auto(), CONTRADICTS, "The run falls outside the job's time"
+    JOB_COMPUTED_LITTLE = auto(), DOUBT, "The job did far less work than its runs claim"
+    OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account", INSTRUCTOR
+    # The program, and what it does when it is run again.
+    OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
+    GAPS_UNFILLED = (auto(), LOOK,
+        "A program that ran has unfilled gaps, but hardly any point is lost", INSTRUCTOR)
+    RERUN_FEWER_POINTS = auto(), LOOK, "The rerun earns fewer points than the submission"
+    # The checks of a grade.
+    CHECK_BORDERLINE = auto(), LOOK, "{name} is borderline", INSTRUCTOR
+    CHECK_NOT_MEASURED = auto(), LOOK, "{name} is not measured", INSTRUCTOR
+    CHECK_WAITS = auto(), LOOK, "{name} waits for you", INSTRUCTOR
+    # A submission compared with the class.
+    NOT_IN_ROSTER = auto(), LOOK, "not in the roster{name}", INSTRUCTOR
+    OTHER_TOOLKIT = (auto(), LOOK, "ran with a toolkit that no one else used: another version of "
+        "the course, or a modified one", INSTRUCTOR)
+    NO_PROGRAMS = (auto(), LOOK, "submitted none of the programs that ran, although most of the "
+        "class submitted theirs", INSTRUCTOR)
+    SHARED_RUN = auto(), DOUBT, "the same run was also submitted by {name}", INSTRUCTOR
+    SHARED_JOB = auto(), DOUBT, "a run of the same job was also submitted by {name}", INSTRUCTOR
+    SHARED_LOSSES = (auto(), DOUBT,
+        "the losses equal, to the last digit, those of a run with different settings{name}",
+        INSTRUCTOR)
+    SHARED_PARAMETERS = (auto(), DOUBT,
+        "the parameters equal those of a run with a different accuracy{name}", INSTRUCTOR)
+    # fmt: on
 
 
 class Outcome(StrEnum):

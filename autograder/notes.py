@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from autograder.finding_codes import (
+from autograder.codes import (
     CONTRADICTS,
     DOUBT,
     INFORMATION,

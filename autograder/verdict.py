@@ -6,6 +6,7 @@ All can become JSON.
 from dataclasses import dataclass, field
 
 from autograder.codes import (
+    Audience,
     CheckStatus,
     EvidenceLevel,
     FindingCode,
@@ -13,7 +14,6 @@ from autograder.codes import (
     Outcome,
     ReasonCode,
 )
-from autograder.finding_codes import Audience
 from autograder.notes import Note, Where, make_note
 from autograder.safe_text import page_name
 

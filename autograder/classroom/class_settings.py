@@ -1,7 +1,6 @@
 """Settings for grading all students of a class, read and checked before grading starts."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from autograder.codes import GradeStatus
 from autograder.evidence.accounting_dump import AccountedJob
@@ -28,13 +27,13 @@ class ClassSettings:
     names: dict[str, str] = field(default_factory=dict)  # full names from the roster
     policy: Policy = field(default_factory=Policy)
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
+    ids: frozenset[str] = field(init=False)  # of all lessons' questions
     # The solution's speedups: lesson -> program -> (workers, speedup).
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
 
-    @cached_property
-    def ids(self) -> frozenset[str]:
-        """Return the ids of all lessons' questions."""
-        return frozenset(id_ for rubric in self.rubrics.values() for id_ in rubric.answers)
+    def __post_init__(self) -> None:
+        ids = frozenset(id_ for rubric in self.rubrics.values() for id_ in rubric.answers)
+        object.__setattr__(self, "ids", ids)
 
     def without_points(self, student: str, lesson: str, status: GradeStatus) -> Grade:
         """Return a grade without points for a lesson, even if the lesson has no rubric."""

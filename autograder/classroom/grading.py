@@ -1,22 +1,22 @@
 """Grade one submission: read its files, judge them, and return a Grade."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from traceback import walk_tb
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.reruns import repeated, with_rerun
-from autograder.classroom.run_summary import summaries
-from autograder.codes import FindingCode, GradeStatus
+from autograder.codes import FindingCode, GradeStatus, Outcome
 from autograder.evidence import examine, programs
+from autograder.evidence.copies import traits_of
 from autograder.judging import judge
-from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import run_that_counts
-from autograder.measuring.interval import measured_or_none
+from autograder.judging.hand_in import HandIn, by_time
+from autograder.judging.runs_that_count import names_of, program_of, run_that_counts, runs_compared
+from autograder.measuring import measure, rounds
+from autograder.measuring.interval import Measure, measured_or_none
 from autograder.notes import Note, make_note
-from autograder.reading.files import read_files
-from autograder.reading.lesson_runs import badly_submitted, cut_off, recorded_lesson
+from autograder.reading.files import badly_submitted, cut_off, read_files, recorded_lesson
 from autograder.records import Run, Where
 from autograder.safe_text import printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
@@ -24,10 +24,17 @@ from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.class_folder import Submission
 from autograder.submissions.doubts import UNOPENED, note_of
 from autograder.submissions.lesson_files import LessonFiles, answers_of, read_places
-from autograder.submissions.programs import read_programs
-from autograder.submissions.quoted import quoted_lines
-from autograder.submissions.report import report_of
-from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Grade
+from autograder.submissions.texts import quoted_lines, read_programs, report_of
+from autograder.verdict import (
+    GRADER_ERROR,
+    NO_LESSON,
+    PASSED,
+    Check,
+    Grade,
+    Point,
+    Rounds,
+    RunSummary,
+)
 
 
 def grade(submission: Submission, settings: ClassSettings) -> Grade:
@@ -92,8 +99,8 @@ def grade_files(
         settings.solved.get(lesson, {}),
         points=judged.score / judged.max_score if judged.max_score else 0,
     )
-    again = repeated(hand_in, judged, reruns)
-    seen = with_rerun(seen, again, settings.jobs is not None)
+    again = repeated(hand_in, judged, reruns) if reruns else ()
+    seen = with_rerun(seen, again, settings.jobs is not None) if reruns else seen
     return Grade(
         student=students[0],
         lesson=lesson,
@@ -178,3 +185,83 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     lesson = shortened(files.lesson or NO_LESSON)
     grade = settings.without_points(student, lesson, GradeStatus.MISSING)
     return replace(grade, findings=tuple(files.findings or [nothing]))
+
+
+# --- the runs, as reports show them ------------------------------------------------------------
+
+
+MOST_ROUNDS = 40  # shown in a picture
+
+
+def summaries(
+    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
+) -> tuple[RunSummary, ...]:
+    all_names = names_of(hand_in)
+    names = {run.id: next(iter(all_names(run)), None) for run in runs}
+    smallest = baselines(runs)
+    counted_ids = {run.id for run in counted}
+    compared_ids = {run.id for run in runs_compared(hand_in)}
+    made = []
+    for run in sorted(runs, key=lambda r: (names[r.id] or "~", by_time(r))):
+        base = smallest.get(program_of(run))
+        if base and (measure.workers(run) or 0) <= (measure.workers(base) or 0):
+            base = None  # a run is not compared with another one of the same size
+        made.append(
+            RunSummary(
+                name=names[run.id] or run.format,
+                program=program_of(run),
+                outcome=run.outcome,
+                counted=run.id in counted_ids,
+                compared=run.id in compared_ids,
+                files=run.files,
+                job_id=run.job_id and shortened(run.job_id, 40),
+                workers=measure.workers(run),
+                device=shortened(run.header.device or "", 80),
+                started=shortened(run.header.started or "", 40),
+                synthetic=bool(run.header.dataset.synthetic),
+                epoch_seconds=tuple(
+                    e.seconds.value if e.seconds else None for e in run.epochs[:1000]
+                ),
+                epoch_s=point(measure.epoch_time, run),
+                throughput=point(measure.throughput, run),
+                test_accuracy=run.test_accuracy.value if run.test_accuracy else None,
+                toolkit=(run.program and run.program.toolkit) or "",
+                traits=traits_of(run),
+                where=run.start,
+                speedup=point(measure.speedup, base, run) if base else None,
+                rounds=rounds_of(run) if run.measured(rounds.NAME) else None,
+                problems=tuple(shortened_problem(p) for p in run.problems[:10]),
+            )
+        )
+    return tuple(made)
+
+
+def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
+    value = measured_or_none(function, *runs)
+    if value is None:
+        return None
+    return Point(round(value.value, 6), round(value.low, 6), round(value.high, 6))
+
+
+def rounds_of(run: Run) -> Rounds | None:
+    speedup, ceiling, share = (
+        point(metric, run) for metric in (rounds.speedup, rounds.ceiling, rounds.share)
+    )
+    if not (speedup and ceiling and share):
+        return None
+    seconds = tuple((r.alone, r.silent, r.together) for r in rounds.rounds(run)[:MOST_ROUNDS])
+    return Rounds(seconds, speedup, ceiling, share)
+
+
+def baselines(runs: Sequence[Run]) -> dict[str, Run]:
+    """Return each program's finished run on the fewest workers, the baseline of its speedups."""
+    smallest: dict[str, Run] = {}
+    for run in sorted(runs, key=lambda run: measure.workers(run) or 0):
+        if run.outcome == Outcome.COMPLETED and measure.workers(run):
+            smallest.setdefault(program_of(run), run)
+    return smallest
+
+
+def shortened_problem(problem: Note) -> Note:
+    title, actual = shortened(problem.title, 120), shortened(problem.actual, 200)
+    return replace(problem, title=title, actual=actual)

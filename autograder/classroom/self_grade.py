@@ -14,8 +14,8 @@ from autograder.classroom.grading import grade_files
 from autograder.codes import ABSENT, GradeStatus, ReasonCode
 from autograder.safe_text import printable_record
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
+from autograder.submissions.kinds import folder_lesson
 from autograder.submissions.lesson_files import LessonFiles, read_places
-from autograder.submissions.lesson_names import folder_lesson
 from autograder.verdict import FAILED, NOT_MEASURED, WAITS, Check, Grade
 
 YOU = "you"

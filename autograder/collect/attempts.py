@@ -14,8 +14,7 @@ from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.submissions.class_folder import noted_time
 from autograder.submissions.doubts import note_of
-from autograder.submissions.kinds import WORK, Kind, is_package, stem
-from autograder.submissions.lesson_names import hinted_lesson, lesson_of
+from autograder.submissions.kinds import WORK, Kind, hinted_lesson, is_package, lesson_of, stem
 from autograder.submissions.moments import seconds_of
 
 

@@ -14,8 +14,7 @@ from autograder.grouping import grouped
 from autograder.reading.files import read_files
 from autograder.submissions import output_names
 from autograder.submissions.answers import read_answers
-from autograder.submissions.kinds import Kind, stem
-from autograder.submissions.lesson_names import folder_lesson, hinted_lesson, lesson_of
+from autograder.submissions.kinds import Kind, folder_lesson, hinted_lesson, lesson_of, stem
 
 # Each kind needs the lessons of the kinds before it.
 ORDER = (Kind.OUTPUT, Kind.ANSWERS, Kind.REPORT, Kind.PROGRAM, Kind.TIMESTAMP, Kind.OTHER)

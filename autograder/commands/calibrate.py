@@ -24,8 +24,8 @@ from autograder.settings import rubric
 from autograder.settings.calibration import on_workers
 from autograder.settings.rubric_schema import Condition, Rubric, own_readers
 from autograder.submissions.class_folder import listed
+from autograder.submissions.kinds import folder_lesson
 from autograder.submissions.lesson_files import LessonFiles, read_places
-from autograder.submissions.lesson_names import folder_lesson
 from autograder.wording import enumerated
 from autograder.writing import write_if_new
 

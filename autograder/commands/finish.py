@@ -1,16 +1,22 @@
 """Write what `grade` found, and say what an instructor should know before the points go out."""
 
-from collections.abc import Sequence
+import errno
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+import click
+from filelock import FileLock, Timeout
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.whole_class import FEWEST
 from autograder.codes import FindingCode, GradeStatus
-from autograder.commands.load import LoadedClass
-from autograder.report import files, gradescope
+from autograder.commands.options import LoadedClass
+from autograder.errors import SettingsError
+from autograder.report import files
 from autograder.verdict import GRADER_ERROR, Grade
 from autograder.wording import counted, enumerated
-from autograder.writing import write_if_new
+from autograder.writing import cannot_write, write_if_new
 
 
 def write(
@@ -24,6 +30,8 @@ def write(
     options, settings, people = loaded.options, loaded.settings, loaded.people
     said: list[str] = []
     if results:
+        from autograder.report import gradescope
+
         write_if_new(results, gradescope.document(grades))
     if out:
         made, said = files.of_class(rows, people, settings, options.canvas, options.moodle)
@@ -77,3 +85,30 @@ def exit_code(rows: Sequence[Grade]) -> int:
     if any(row.status == GRADER_ERROR for row in rows):
         return 3
     return 1 if any(row.look for row in rows) else 0
+
+
+LOCK = ".lock"
+WAIT_S = 3.0
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP)  # of some mounts of NFS and Lustre
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Lock the folder, so that no other grader writes into it."""
+    lock = FileLock(out / LOCK)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=WAIT_S)
+    except Timeout:
+        raise SettingsError(
+            f"another grader is writing into {out}: wait until it has finished, or choose another "
+            "--out"
+        ) from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise cannot_write(out / LOCK, error) from None
+        click.echo(f"{out} cannot be locked ({error.strerror}): start no second grader", err=True)
+    try:
+        yield
+    finally:
+        lock.release()

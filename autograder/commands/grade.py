@@ -9,12 +9,10 @@ from typing import Any, NoReturn
 import click
 
 from autograder.classroom.adjust import with_policy
-from autograder.classroom.lock import locked
 from autograder.classroom.pool import grade_each
 from autograder.classroom.whole_class import with_class
-from autograder.commands.finish import exit_code, write
-from autograder.commands.load import LoadedClass, load
-from autograder.commands.options import FOLDER, GRADED, class_options, options_of
+from autograder.commands.finish import exit_code, locked, write
+from autograder.commands.options import FOLDER, GRADED, LoadedClass, class_options, load, options_of
 from autograder.commands.roll_call import not_graded, roll_call, unassigned
 from autograder.cpus import usable_cpus
 from autograder.report import files, terminal

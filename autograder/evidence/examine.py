@@ -72,7 +72,7 @@ def tier_of(run: Run, about: Sequence[Note], sources: Sources) -> tuple[Evidence
     consistent = "the run record is consistent"
     if doubtful := [one for one in about if one.doubtful]:
         return EvidenceLevel.SELF_CONSISTENT, f"{consistent}, but: {doubtful[0].title}"
-    job = accounting.confirming_job(run, sources.jobs or {}, sources.logins)
+    job = sources.jobs and accounting.confirming_job(run, sources.jobs, sources.logins)
     if not job:
         return EvidenceLevel.SELF_CONSISTENT, consistent
     reason = f"{consistent} and agrees with the scheduler's accounting"

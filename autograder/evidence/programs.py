@@ -11,13 +11,19 @@ from functools import lru_cache
 from autograder.codes import EvidenceLevel
 from autograder.codes import FindingCode as Code
 from autograder.evidence.examine import Examined
-from autograder.evidence.marks import NOT_FILLED, marks_of
-from autograder.evidence.outside_gaps import MOST_LINES, Line, compare, meaningful
+from autograder.evidence.outside_gaps import (
+    MOST_LINES,
+    NOT_FILLED,
+    Line,
+    compare,
+    marks_of,
+    meaningful,
+)
 from autograder.notes import Note, make_note
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric import Pieces
-from autograder.submissions.programs import HandedIn
+from autograder.submissions.texts import HandedIn
 from autograder.text_hash import text_hash
 from autograder.verdict import ChangedLine, FilledGap, ProgramText
 from autograder.wording import counted

@@ -9,7 +9,7 @@ from autograder.notes import Note
 from autograder.records import Run
 from autograder.settings.rubric_schema import Profile, Rubric, RunChoice
 from autograder.submissions.answers import WrittenAnswer
-from autograder.submissions.report import Report
+from autograder.submissions.texts import Report
 
 IMPLIED_BY_FORMAT = ("lesson", "source")  # facts in `where` that a format implies
 

@@ -13,7 +13,7 @@ from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE
 from autograder.notes import Note
 from autograder.reading.ends import ECHO
-from autograder.reading.lesson_runs import HAND_IN_FILE
+from autograder.reading.files import HAND_IN_FILE
 from autograder.records import Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import RubricCheck

@@ -12,8 +12,15 @@ from typing import Any
 from autograder.grouping import grouped
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
-from autograder.measuring.participants import different, of_each, present_ranks
-from autograder.measuring.record_facts import at_end, first_line, in_header, yes_if
+from autograder.measuring.record_facts import (
+    at_end,
+    different,
+    first_line,
+    in_header,
+    of_each,
+    present_ranks,
+    yes_if,
+)
 from autograder.records import Run
 
 # --- ranks ----------------------------------------------------------------------------------

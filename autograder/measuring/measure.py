@@ -11,14 +11,14 @@ from autograder.measuring.interval import (
     Measure,
     NotMeasured,
     exact,
-    is_number,
     measured_or_none,
     middle,
     printed,
     ratio,
     scaled,
 )
-from autograder.measuring.record_facts import in_header, last_epoch
+from autograder.measuring.record_facts import in_header, known_workers, last_epoch, whole
+from autograder.measuring.record_facts import workers as workers
 from autograder.records import Epoch, Read, Run
 
 
@@ -77,26 +77,6 @@ def throughput(run: Run) -> Measure:
     seconds, samples = epoch_time(run), unique_samples(run)
     rate = ratio(samples, seconds, "samples/s")
     return replace(rate, where=seconds.where, basis=seconds.basis)
-
-
-def workers(run: Run) -> int | None:
-    """Return the number of workers that took part: ranks × replicas per rank."""
-    ranks = whole(run.workers) or whole(run.header.world_size)
-    each = 1 if run.header.replicas is None else whole(run.header.replicas)
-    return ranks * each if ranks and each else None
-
-
-def known_workers(run: Run) -> int:
-    """Return the number of workers, or raise NotMeasured."""
-    count = workers(run)
-    if count is None:
-        raise NotMeasured("the output does not report how many ranks took part")
-    return count
-
-
-def whole(count: object) -> int | None:
-    """Return the number if it is a positive integer."""
-    return int(count) if is_number(count) and count >= 1 and int(count) == count else None
 
 
 def time_to_accuracy(run: Run, target: float) -> Measure:

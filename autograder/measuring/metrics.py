@@ -12,13 +12,12 @@ from typing import Any
 
 from autograder import data_files
 from autograder.measuring import course_metrics as course
-from autograder.measuring import measure, participants, record_facts, rounds
+from autograder.measuring import measure, record_facts, rounds
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
 from autograder.measuring.interval import Measure
 from autograder.measuring.measure import reported
-from autograder.measuring.participants import different, over_ranks
-from autograder.measuring.record_facts import at_end, in_header
+from autograder.measuring.record_facts import at_end, different, in_header, over_ranks
 from autograder.measuring.study_table import scaling_of
 from autograder.records import Run
 
@@ -59,14 +58,14 @@ def _study(function: Callable[..., Value], label: str, unit: str = "", **at: Any
 
 METRICS: dict[str, Metric] = {
     # participants
-    "ranks": Metric(participants.ranks, "ranks that took part", "ranks"),
+    "ranks": Metric(record_facts.ranks, "ranks that took part", "ranks"),
     "ranks_asked": Metric(in_header("ranks_asked"), "ranks asked for"),
-    "replicas": Metric(participants.replicas, "copies of the network", "replicas"),
+    "replicas": Metric(record_facts.replicas, "copies of the network", "replicas"),
     "replicas_asked": Metric(in_header("replicas_asked", "replicas"), "copies asked for",
         "replicas"),
-    "hosts": Metric(participants.hosts, "hosts used", "hosts"),
-    "devices_distinct": Metric(participants.devices, "different devices", "devices"),
-    "local_ranks": Metric(participants.local_ranks, "local ranks are numbered from 0 on each host"),
+    "hosts": Metric(record_facts.hosts, "hosts used", "hosts"),
+    "devices_distinct": Metric(record_facts.devices, "different devices", "devices"),
+    "local_ranks": Metric(record_facts.local_ranks, "local ranks are numbered from 0 on each host"),
     "launched": Metric(record_facts.launched, "a launcher started the ranks"),
     "job_known": Metric(record_facts.job_known, "the run names its job"),
     "starts": Metric(over_ranks("start_hash", different, "starts"),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from autograder.codes import ReasonCode
-from autograder.measuring import measure, rounds, study_points, study_table
+from autograder.measuring import measure, rounds, study_table
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.study_table import by_size
 from autograder.records import Run
@@ -55,7 +55,7 @@ def least_at_size(of: Callable[[Run], Measure], runs: Sequence[Run], at: At) -> 
 
 def worst_of_points(name: str, choose: Callable, runs: Sequence[Run], at: At) -> Measure:
     """Return the largest or smallest value among a study's points."""
-    points = [run.point for run in study_points.expanded(runs) if run.point]
+    points = [run.point for run in study_table.expanded(runs) if run.point]
     if not points:
         raise NotMeasured("the runs contain no points of a study", "submit a study's output")
     return rounds.worst(points, name, choose)

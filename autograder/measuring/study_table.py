@@ -6,14 +6,56 @@ If one launch measured all sizes in rounds, they are compared within a round, be
 the machine affects all of them equally.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from autograder.codes import Outcome, ReasonCode
-from autograder.measuring import interval, measure, study_points
-from autograder.measuring.interval import Measure, NotMeasured
-from autograder.records import Run
+from autograder.measuring import interval, measure
+from autograder.measuring.interval import Measure, NotMeasured, printed
+from autograder.measuring.rounds import AS_WRITTEN
+from autograder.records import Epoch, MeasureEvent, Number, Run
 from autograder.safe_text import shortened
+
+NAME = "point"  # its name in the record's measures
+ROUND = "round"
+
+
+def expanded(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs, with each scaling study replaced by its individual points."""
+    result: list[Run] = []
+    for run in runs:
+        result += [as_run(run, event) for event in run.measured(NAME)] or [run]
+    return result
+
+
+def as_run(run: Run, event: MeasureEvent) -> Run:
+    names = (ROUND, "ranks", "local_batch", "steps", "samples")
+    counts = [count for name in names if (count := measure.whole(event.facts.get(name)))]
+    if len(counts) < len(names) or event.value is None or event.value <= 1e-9:
+        lacking = "a point of the study lacks its round, ranks, steps, batch, samples or time"
+        raise NotMeasured(lacking, AS_WRITTEN, [event.where])
+    _, ranks, batch, steps, samples = counts
+    seconds = Number(float(event.value), 5e-7, event.where)
+    epoch = Epoch(1, seconds, steps, samples, where=event.where)
+    header = replace(run.header, world_size=ranks, local_batch=batch, global_batch=batch * ranks)
+    return replace(run, workers=ranks, epochs=(epoch,), header=header, measures=(), point=event)
+
+
+def pass_time(run: Run) -> Measure:
+    """Return the seconds of a study point's pass after a warm-up, or of a run's later epochs."""
+    seconds = run.epochs[0].seconds if run.point else None
+    return printed(seconds, "s") if seconds else measure.epoch_time(run)
+
+
+def by_round(runs: Sequence[Run]) -> Iterable[dict[int, Run]]:
+    """Return the points of each round of each launch, keyed by the number of ranks."""
+    rounds: dict[tuple, dict[int, Run]] = {}
+    for run in runs:
+        if run.point:
+            key = (run.launch, run.header.scaling, run.point.facts[ROUND])
+            rounds.setdefault(key, {})[run.workers or 0] = run
+    return rounds.values()
+
 
 HEAD = ("ranks", "runs", "seconds", "from", "to", "speedup", "low", "high", "efficiency")
 SIGNIFICANT = 4  # significant digits of seconds
@@ -56,7 +98,7 @@ def scaling_of(run: Run) -> str | None:
 def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
     """Group runs by number of workers, without runs that differ in work or hardware."""
     sized: dict[int, list[Run]] = {}
-    runs = study_points.expanded(runs)
+    runs = expanded(runs)
     for run in runs:
         if (count := measure.workers(run)) is not None:
             sized.setdefault(count, []).append(run)
@@ -82,7 +124,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
     Speedups are relative to the fewest workers. For weak scaling, they compare work per second.
     """
     sized = by_size(runs)
-    times = {n: interval.each_measured(study_points.pass_time, sized[n]) for n in sized}
+    times = {n: interval.each_measured(pass_time, sized[n]) for n in sized}
     weak = "weak" in {scaling_of(run) for run in runs}
     gains, few = gains_in_rounds(sized), min(times)
     table: list[Row] = []
@@ -101,8 +143,8 @@ def gains_in_rounds(sized: Mapping[int, Sequence[Run]]) -> dict[int, Measure]:
     """Return each size's speedup: the base's time divided by its own, paired within each round."""
     few = min(sized)
     gains: dict[int, list[Measure]] = {}
-    for by_ranks in study_points.by_round([run for same in sized.values() for run in same]):
-        times = {count: study_points.pass_time(run) for count, run in by_ranks.items()}
+    for by_ranks in by_round([run for same in sized.values() for run in same]):
+        times = {count: pass_time(run) for count, run in by_ranks.items()}
         for count in times if few in times else ():
             gains.setdefault(count, []).append(interval.ratio(times[few], times[count]))
     return {
@@ -114,7 +156,7 @@ def gains_in_rounds(sized: Mapping[int, Sequence[Run]]) -> dict[int, Measure]:
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
     """Yield one table for each kind of scaling that the runs of one launch measured."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
-    points = [run for run in study_points.expanded(done) if run.point]
+    points = [run for run in expanded(done) if run.point]
     for kind in ("strong", "epoch", "weak"):
         same_kind = [run for run in points if run.header.scaling == kind]
         if same_kind:

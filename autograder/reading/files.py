@@ -1,19 +1,23 @@
 """Read the outputs of one submission and return its runs, with the place of each problem."""
 
 import io
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
-from autograder.codes import FindingCode
+from autograder.codes import FindingCode, Outcome
+from autograder.notes import Note, make_note, make_problem
+from autograder.reading import lines, printed_lines
 from autograder.reading.formats import presets, record
+from autograder.reading.formats.record_values import TAG, BadLineError, decode
 from autograder.reading.line_facts import Reader
 from autograder.reading.one_job import read_job
-from autograder.reading.scan import scan
-from autograder.reading.scanned_file import ScannedFile
-from autograder.records import Run
-from autograder.submissions import output_names
-from autograder.submissions.regular_files import open_regular, why
+from autograder.reading.scanned_file import KEPT, MOST, ScannedFile
+from autograder.records import Run, Where
+from autograder.submissions import doubts, output_names
+from autograder.submissions.regular_files import open_regular, unreadable, why
 
 
 def read_files(
@@ -57,3 +61,178 @@ def read_opened(
     for paths in output_names.by_job(names):
         runs += read_job([scanned[path] for path in paths], launches, readers)
     return runs
+
+
+# Printed lines are read only in this many bytes at each end of a file. A record is found anywhere.
+# Only debug output makes a file this large, and it takes minutes to read.
+MOST_SEARCHED = 32 << 20
+
+# The output may be a copy from a terminal, whose lines are broken at the window's edge.
+WIDTHS = range(20, 513)  # characters per line of a window
+FEWEST = 2  # minimum lines; a single one may have been cut when the job was killed
+
+
+def scan(
+    name: str,
+    stream: BinaryIO,
+    launches: record.Launches,
+    readers: Sequence[Reader] = (),
+) -> ScannedFile:
+    file = ScannedFile(name)
+    numbers = [1]  # number of the first line of each block
+    for block in lines.blocks(stream):
+        numbers.append(read_records(file, block, numbers[-1], launches))
+        file.size = block.start + len(block.data)
+        file.blank = file.blank and block.data.isspace()
+        file.lines = numbers[-1]
+        file.tail = (file.tail + block.data[-KEPT:])[-KEPT:]
+        # earlier states of a bar are no loss
+        if block.cut and b"\r" not in block.data[: lines.LONGEST]:
+            reason = f"{block.cut} bytes of a very long line were ignored"
+            file.complain(numbers[-2], "", reason)
+    join_broken_lines(file)
+    gaps = gaps_of(file)
+    if gaps:
+        stream.seek(0)
+        again = zip(lines.blocks(stream), numbers, strict=False)
+        printed_lines.read_gaps(file, again, gaps, readers)
+    return file
+
+
+def read_records(
+    file: ScannedFile, block: lines.Block, number: int, launches: record.Launches
+) -> int:
+    """Read the tagged lines of a block that begins with line `number`.
+
+    Return the number of the next block's first line.
+    """
+    data, counted, end = block.data, 0, -1
+    tags = [match.start() for match in re.finditer(TAG, data)]
+    for tag, next_tag in pairwise([*tags, len(data)]):
+        if tag > end:  # two may be on one line, from ranks that write at once
+            end = data.find(b"\n", tag)
+            end = len(data) if end < 0 else end
+        at = min(end, next_tag)
+        payload = data[tag + len(TAG) : at].strip()
+        number, counted = number + data.count(b"\n", counted, tag), tag
+        try:
+            event = decode(payload)
+        except BadLineError as error:
+            if len(file.broken) < MOST and (width := width_of(data, tag, at)):
+                file.broken[number] = width
+            text = data[tag : tag + 120].decode("utf-8", "replace")
+            file.complain(number, text, str(error), FindingCode.BAD_LINE)
+            continue
+        if event.get("namespace") == "course":
+            run = record.take(launches, event, payload, Where(file.name, number))
+            past = block.start + end + 1  # includes the newline, if there is one
+            file.spans.setdefault(run, [block.start + tag, past])[1] = past
+    return number + data.count(b"\n", counted)
+
+
+def width_of(data: bytes, tag: int, end: int) -> int | None:
+    """Return the width of a damaged record line that was cut off."""
+    start = data.rfind(b"\n", 0, tag) + 1
+    line = data[start:end].rstrip(b"\r")
+    return None if line.endswith(b"}") else len(line.decode("utf-8", "replace"))
+
+
+def join_broken_lines(file: ScannedFile) -> None:
+    """Replace the problems of all lines broken by a terminal window with a single problem.
+
+    Such output cannot be read. The student should get one message that says so, not a hundred
+    about damaged lines.
+    """
+    widths = file.broken.values()
+    if len(widths) < FEWEST or max(widths) - min(widths) > 1 or max(widths) not in WIDTHS:
+        return
+    file.problems = [p for p in file.problems if p.where[0].line not in file.broken]
+    reason = f"copied from a terminal: its long lines were broken after {max(widths)} characters"
+    where = Where(file.name, min(file.broken))
+    file.problems.append(make_problem(where, "", reason, FindingCode.TERMINAL_COPY))
+
+
+def gaps_of(file: ScannedFile) -> list[tuple[int, int]]:
+    """Return the byte ranges that are outside records and near the file's beginning or end.
+
+    Report anything that is left out.
+    """
+    gaps = between(file.spans.values(), file.size)
+    middle = [MOST_SEARCHED, file.size - MOST_SEARCHED]
+    if any(max(start, middle[0]) < min(stop, middle[1]) for start, stop in gaps):
+        megabytes = MOST_SEARCHED >> 20
+        reason = (
+            f"it has {file.size / 1e9:.1f} GB; only its run record and {megabytes} MiB at its "
+            "beginning and at its end were read"
+        )
+        file.complain(0, "", reason, FindingCode.FILE_TOO_LARGE)
+        gaps = between([*file.spans.values(), middle], file.size)
+    return gaps
+
+
+def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
+    """Return the byte ranges of a file that no span covers."""
+    gaps, at = [], 0
+    for start, end in sorted(spans):
+        if start > at:
+            gaps.append((at, start))
+        at = max(at, end)
+    if size > at:
+        gaps.append((at, size))
+    return gaps
+
+
+# --- what a submission's runs tell -------------------------------------------------------------
+
+
+LESSON = re.compile(r"[\w-]{1,40}")
+HAND_IN_FILE = "submit the file that the job wrote; `--output` in the job file gives its name"
+# What is expected of an output that was submitted badly, and what to do.
+BADLY_SUBMITTED = {
+    FindingCode.TERMINAL_COPY: (
+        "the job's own output file, such as 02_serial_1234.out",
+        HAND_IN_FILE,
+    ),
+    FindingCode.FILE_TOO_LARGE: (
+        "an output of at most a few megabytes",
+        "run the program again without its debug output",
+    ),
+}
+
+
+def badly_submitted(runs: Sequence[Run]) -> list[Note]:
+    """Return a finding for each output that is a terminal's copy, very large or unreadable."""
+    unread = problems_of(runs, FindingCode.FILE_UNREADABLE)
+    notes = [unreadable(p.where[0].file, p.title) for p in unread]
+    for code, (expected, advice) in BADLY_SUBMITTED.items():
+        for p in problems_of(runs, code):
+            notes.append(
+                make_note(code, expected, f"{p.where[0].file}: {p.title}", p.where, advice)
+            )
+    return notes
+
+
+def cut_off(runs: Sequence[Run]) -> list[Note]:
+    """Return a finding for each run whose record ends within a line, for no other known reason."""
+    findings = []
+    for run in runs:
+        problem = max(run.problems, key=lambda one: one.where[0].line, default=None)
+        last = max((epoch.where.line for epoch in run.epochs if epoch.where), default=0)
+        torn = problem and problem.code == FindingCode.BAD_LINE and problem.where[0].line > last
+        if problem and torn and run.outcome in (Outcome.INCOMPLETE, Outcome.COMPLETED):
+            code, found = FindingCode.OUTPUT_CUT, f"{problem.where[0].file}: {problem.title}"
+            advice = "copy the file again from where the job wrote it, and submit it again"
+            findings.append(make_note(code, "whole lines", found, problem.where, advice))
+    return findings
+
+
+def problems_of(runs: Sequence[Run], code: FindingCode) -> list[Note]:
+    """Return the first few distinct problems of this kind."""
+    problems = (problem for run in runs for problem in run.problems if problem.code == code)
+    return list(dict.fromkeys(problems))[: doubts.MOST]
+
+
+def recorded_lesson(runs: Sequence[Run]) -> str | None:
+    """Return the lesson named by a folder's outputs, if the folder itself does not name one."""
+    lessons = {lesson for run in runs if LESSON.fullmatch(lesson := run.header.lesson or "")}
+    return lessons.pop() if len(lessons) == 1 else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.codes import Outcome
 from autograder.notes import Note, make_problem
-from autograder.reading import ends, run_ends
+from autograder.reading import ends, run_drafts
 from autograder.reading.ends import EndLine
 from autograder.reading.formats import record
 from autograder.reading.lane_runs import checked
@@ -100,14 +100,14 @@ def finish(draft: RunDraft, files: list[ScannedFile], job: str | None) -> Run:
     outcome, reasons = run.outcome, draft.ends
     if run.format != record.FORMAT:
         run = with_numbers(draft, problems)
-        if not whole and (place := run_ends.training_end(draft)):
+        if not whole and (place := run_drafts.training_end(draft)):
             whole, places["outcome"] = True, place
             if run.unfinished is not None:
                 run = replace(run, epochs=(*run.epochs, run.unfinished), unfinished=None)
     if run.unfinished is not None and whole is None:
         run = replace(run, sparse=True)
     if not draft.certain and outcome != Outcome.EMPTY:
-        outcome, reasons = run_ends.outcome_of(draft, files, whole)
+        outcome, reasons = run_drafts.outcome_of(draft, files, whole)
     problems += [end.as_problem() for end in reasons]
     problems.sort(key=lambda problem: (problem.where[0].file, problem.where[0].line))
     if outcome != Outcome.COMPLETED:

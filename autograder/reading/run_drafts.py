@@ -1,18 +1,22 @@
 """Collect the runs in a job's files as drafts, which are completed from surrounding lines later."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from autograder.codes import Outcome
+from autograder.codes import FindingCode, Outcome
 from autograder.notes import Note, make_problem
-from autograder.reading import ends, lane_runs
+from autograder.reading import ends, lane_runs, lines
 from autograder.reading.ends import EndLine
-from autograder.reading.formats import record, record_run
+from autograder.reading.formats import record
+from autograder.reading.formats.record import FORMAT, Launch
+from autograder.reading.formats.record_values import header_of
 from autograder.reading.lanes import Lane
 from autograder.reading.line_facts import Reader, RunFacts
-from autograder.reading.scanned_file import ScannedFile
-from autograder.records import Run, Where
+from autograder.reading.printed_numbers import count
+from autograder.reading.scanned_file import KEPT, ScannedFile
+from autograder.records import Epoch, Rank, Run, Where
+from autograder.submissions import output_names
 
 
 @dataclass(slots=True)
@@ -62,7 +66,7 @@ def from_records(file: ScannedFile, launches: record.Launches) -> list[RunDraft]
     for launch in launches.by_run.values():
         if launch.first.file == file.name:
             last = launch.last.line if launch.last.file == file.name else file.lines
-            run = record_run.to_run(launch)
+            run = to_run(launch)
             certain = run.outcome == Outcome.COMPLETED
             draft = RunDraft(run, file, launch.first.line, last, certain, certain)
             if run.outcome == Outcome.FAILED:
@@ -77,7 +81,9 @@ def from_printed(
     file: ScannedFile, readers: Sequence[Reader], records: Sequence[RunDraft]
 ) -> list[RunDraft]:
     """Return the runs of all other formats in a file."""
-    drafts = []
+    drafts: list[RunDraft] = []
+    if not file.lanes.rows:
+        return drafts
     for ranks in lane_runs.runs_in(file.lanes, [reader.format for reader in readers]):
         lane = lane_runs.first_rank(ranks)
         if any(goes_on(recorded, lane, file) for recorded in records):
@@ -119,3 +125,121 @@ def without_run(files: list[ScannedFile]) -> RunDraft:
     problem = make_problem(Where(names[0], 1), "", "no training run was recognised in this file")
     run = Run(names, "unknown", Outcome.UNKNOWN, problems=(problem,))
     return RunDraft(run, files[0], 0, 0)
+
+
+def to_run(launch: Launch) -> Run:
+    """Return the launch as a Run. The record states its outcome."""
+    if not launch.header or "header" not in launch.places:
+        launch.complain(launch.first, launch.run, "the record has no header line")
+    if launch.left_out:
+        reason = f"{launch.left_out} more record lines were ignored"
+        launch.complain(launch.last, "record", reason)
+
+    def complain(name: str, reason: str) -> None:
+        launch.complain(launch.first, name, reason, FindingCode.READ_PROBLEM)
+
+    header = header_of(launch.header, complain)
+    outcomes = {None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}
+    return Run(
+        files=tuple(launch.files),
+        format=FORMAT,
+        outcome=outcomes.get(launch.status, Outcome.FAILED),
+        job_id=header.job_id,
+        workers=count(header.world_size, 1),
+        epochs=tuple(Epoch(n, **e) for n, e in sorted(launch.epochs.items()) if "where" in e),
+        ranks=tuple(Rank(rank, **facts) for rank, facts in sorted(launch.ranks.items())),
+        launch=launch.run,
+        header=header,
+        measures=tuple(launch.measures),
+        chain_intact=bool(launch.chains) and not any(c.broken for c in launch.chains.values()),
+        problems=tuple(launch.problems),
+        places=launch.places,
+        **launch.facts,
+    )
+
+
+MOST_TELLING = 3  # lines per rank that may belong to an exception's own message
+
+
+def training_end(draft: RunDraft) -> Where | None:
+    """Return the line after the last epoch that rules out any further epochs.
+
+    A kind of line that also follows earlier epochs does not count. After a single epoch, such kinds
+    cannot be recognised.
+    """
+    epochs = len(draft.run.epochs) + (draft.run.unfinished is not None)
+    before = {
+        kind
+        for file, line, facts in draft.facts
+        if file is draft.file and draft.first <= line <= draft.begun
+        for kind in kinds_of(facts)
+    }
+    for file, line, facts in draft.facts:
+        kinds = set(kinds_of(facts)) - before
+        if draft.unmet or epochs == 1:
+            kinds -= {"total"}
+        if draft.whole is False or epochs < 2:
+            kinds -= {"test"}
+        if kinds and (file is not draft.file or line > draft.begun):
+            return Where(file.name, line)
+    return None
+
+
+def kinds_of(facts: RunFacts) -> Iterator[str]:
+    if facts.done:
+        yield "done"
+    if "total_seconds" in facts.numbers:
+        yield "total"
+    if facts.numbers.keys() & {"test_accuracy", "test_loss"}:
+        yield "test"
+
+
+def outcome_of(
+    draft: RunDraft, files: list[ScannedFile], whole: bool | None
+) -> tuple[Outcome, list[EndLine]]:
+    """Return the outcome, and the lines that show it. `whole`: whether all epochs are there."""
+    if draft.followed and whole:
+        # A program that fails before its first epoch leaves no other trace than its exception.
+        final = [end for end in draft.ends if end.kind in ("timeout", "cancelled")]
+    else:
+        final = draft.ends if draft.followed else final_ends(draft, files)
+    outcome, reasons = ends.decide(whole, draft.ends, final)
+    several = draft.followed or draft.run.format == "unknown"  # there may be other runs
+    if outcome == Outcome.COMPLETED and several and draft.ends:
+        return Outcome.UNKNOWN, reasons
+    errors = any(output_names.read(file.name).is_error for file in files) and len(files) > 1
+    sure = whole is not None or (errors and not draft.followed and bool(draft.run.epochs))
+    if outcome in (Outcome.COMPLETED, Outcome.INCOMPLETE) and not sure:
+        return Outcome.UNKNOWN, reasons
+    return outcome, reasons
+
+
+def final_ends(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
+    """Return the final ends: nothing after them in their file shows that the program continued."""
+    final: list[EndLine] = []
+    for file in files:
+        if here := [end for end in draft.ends if end.where.file == file.name]:
+            results = (line for line, facts in file.facts if facts.done or facts.numbers)
+            after = max(last_telling(file), *results, 0)
+            final += [end for end in here if end.where.line > after]
+    return final
+
+
+def last_telling(file: ScannedFile) -> int:
+    """Return the line after which only launchers, schedulers, services and exceptions print.
+
+    Up to `MOST_TELLING` other lines per rank may follow it.
+    """
+    end_lines = {end.where.line for end in file.ends}
+    number, telling = file.lines + 1, dict[int | None, int]()  # per rank
+    for raw in reversed(file.tail.split(b"\n")):
+        number -= 1
+        if not raw or number in end_lines:
+            continue
+        rank, text = lines.shown(raw)
+        if ends.printed_after().match(text[:400]):
+            continue
+        telling[rank] = telling.get(rank, 0) + 1
+        if telling[rank] > MOST_TELLING:
+            return number
+    return number if len(file.tail) >= KEPT else 0

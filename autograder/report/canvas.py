@@ -12,7 +12,7 @@ from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.exports import canvas_cell, with_results
 from autograder.settings.roster import MAXIMA, Person
-from autograder.submissions.lesson_names import lesson_among
+from autograder.submissions.kinds import lesson_among
 from autograder.verdict import Grade
 
 # Canvas's columns, in its own order, and the roster's facts in them

@@ -8,7 +8,7 @@ from pydantic_core import to_json
 from autograder.classroom.class_settings import ClassSettings
 from autograder.codes import GradeStatus
 from autograder.grouping import grouped
-from autograder.report import canvas, moodle, programs
+from autograder.report import programs
 from autograder.report.back.records import RECORDS, record_file
 from autograder.report.class_page.lesson import LESSONS
 from autograder.report.class_page.page import About, class_pages
@@ -67,9 +67,13 @@ def of_class(
     files |= class_pages(rows, about)
     sentences = []
     if gradebook:
+        from autograder.report import canvas
+
         files["canvas.csv"], sentence = canvas.filled(rows, people, gradebook)
         sentences.append(sentence)
     for worksheet in worksheets:
+        from autograder.report import moodle
+
         files[moodle.filled_name(worksheet)], sentence = moodle.filled(rows, people, worksheet)
         sentences.append(sentence)
     return files, sentences

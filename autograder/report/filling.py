@@ -11,7 +11,7 @@ from autograder import strict_csv
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
 from autograder.safe_text import printable
-from autograder.submissions.lesson_names import lesson_among, lesson_of
+from autograder.submissions.kinds import lesson_among, lesson_of
 from autograder.verdict import Grade
 from autograder.wording import enumerated
 

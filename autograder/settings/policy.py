@@ -20,7 +20,7 @@ from autograder.settings.claims import Claim, WhoIs
 from autograder.settings.class_file import ClassFile, LatePolicy
 from autograder.settings.rubric_schema import Rubric
 from autograder.strict_csv import read_csv
-from autograder.submissions.lesson_names import lesson_among
+from autograder.submissions.kinds import lesson_among
 from autograder.submissions.moments import YEARS
 from autograder.wording import counted
 

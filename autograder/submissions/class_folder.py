@@ -21,10 +21,11 @@ from autograder.submissions.kinds import (
     TIMESTAMP,
     WORK,
     Kind,
+    folder_lesson,
     is_clutter,
     kind_of,
+    lesson_among,
 )
-from autograder.submissions.lesson_names import folder_lesson, lesson_among
 from autograder.submissions.regular_files import open_regular, why
 from autograder.submissions.walk import Entry, holds, scan
 

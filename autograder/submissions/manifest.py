@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
+from autograder.codes import Severity
 from autograder.errors import SettingsError
-from autograder.finding_codes import Severity
 from autograder.notes import Note
 from autograder.safe_text import FORMULA_STARTS, printable, shortened
 from autograder.strict_csv import read_csv

@@ -11,9 +11,8 @@ from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Profile, Rubric, own_readers
 from autograder.submissions.class_folder import Submission
-from autograder.submissions.kinds import JOB_FILES, is_package
+from autograder.submissions.kinds import JOB_FILES, is_package, lesson_of
 from autograder.submissions.lesson_files import LessonFiles, read_places
-from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.regular_files import open_regular
 
 LARGEST = 1_000_000  # bytes of a program

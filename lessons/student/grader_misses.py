@@ -14,7 +14,7 @@ from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, Rubric
 from autograder.submissions.kinds import Kind, kind_of
 from autograder.submissions.lesson_files import answers_of
-from autograder.submissions.programs import read_programs
+from autograder.submissions.texts import read_programs
 from autograder.verdict import PASSED
 from lessons.questions.form import of_another_kind
 from lessons.student.bundle import Bundle

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.settings import rubric
 from autograder.submissions.answers import parse_answers
-from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.kinds import lesson_of
 from autograder.wording import counted
 from lessons.questions import answer_hints
 from lessons.questions.form import of_another_kind

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.codes import Outcome
-from autograder.measuring import measure, rounds, study_points
+from autograder.measuring import measure, rounds, study_table
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.study_table import HEAD, Row, by_kind
 from autograder.records import Run
@@ -128,7 +128,7 @@ def hardware(runs: Sequence[Run]) -> str:
 def studied(runs: Sequence[Run]) -> list[Run]:
     """Return the runs whose points are in the tables."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
-    return [run for run in done if study_points.expanded([run]) != [run]]
+    return [run for run in done if study_table.expanded([run]) != [run]]
 
 
 def ceiling(runs: Sequence[Run]) -> str:

@@ -5,8 +5,8 @@ from typing import Any
 
 from autograder.codes import FindingCode
 from autograder.notes import Note, make_problem
-from autograder.reading.formats.record_chain import Chain
 from autograder.reading.formats.record_values import (
+    Chain,
     end_of,
     measure_of,
     slice_of,

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from autograder.codes import CheckStatus, FindingCode, GradeStatus
-from autograder.finding_codes import STUDENT
+from autograder.codes import STUDENT, CheckStatus, FindingCode, GradeStatus
 from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import shortened

@@ -11,7 +11,7 @@ from autograder.report.signs import SIGNS
 from autograder.report.student import said_once
 from autograder.report.student.missing import Absent
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
-from autograder.submissions.quoted import AROUND
+from autograder.submissions.texts import AROUND
 from autograder.verdict import Check, Grade, Point, QuotedLine
 
 MANY = 2  # lessons; with more, the details are folded away

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import interval, rounds, study_points, study_table
+from autograder.measuring import interval, rounds, study_table
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, look, picture, table
 
@@ -45,7 +45,7 @@ def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
         for axes, share in ((left, 1), (right, last)):
             axes.plot(last, most.value / share, "_", ms=22, mew=2.5, color=GREY,
                       label="silent copies" if share == 1 else None)  # fmt: skip
-    points = [run for run in study_points.expanded(runs) if run.point]
+    points = [run for run in study_table.expanded(runs) if run.point]
     for place, (kind, found) in enumerate(kinds.items()):
         of_kind = [run for run in points if run.header.scaling == kind]
         draw_kind(left, right, place, kind, found, of_kind)
@@ -62,9 +62,9 @@ def draw_kind(
 ) -> None:
     aside = 2 ** (BESIDE * (place - 1))
     few = min(row.ranks for row in rows)
-    for one in study_points.by_round(points):
+    for one in study_table.by_round(points):
         for count, run in one.items() if few in one else ():
-            gain = study_points.pass_time(one[few]).value / study_points.pass_time(run).value
+            gain = study_table.pass_time(one[few]).value / study_table.pass_time(run).value
             gain *= count / few if kind == "weak" else 1
             for axes, share in ((left, 1), (right, count / few)):
                 axes.plot(count * aside, gain / share, ls="", **look(place), ms=4, alpha=0.4)

@@ -9,15 +9,15 @@ import sys
 
 import pytest
 
-from autograder.classroom import lock
-from autograder.classroom.lock import locked
+from autograder.commands import finish
+from autograder.commands.finish import locked
 from autograder.errors import SettingsError
 from tests.autograder.make_record import hand_in
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(lock, "WAIT_S", 0.2)
+    monkeypatch.setattr(finish, "WAIT_S", 0.2)
 
 
 def test_the_second_grader_says_one_sentence(tmp_path, grade):
@@ -46,7 +46,7 @@ def test_where_nothing_can_be_locked_a_warning_is_enough(tmp_path, grade, monkey
 HOLDER = """
 import os, sys, time
 from pathlib import Path
-from autograder.classroom.lock import locked
+from autograder.commands.finish import locked
 with locked(Path(sys.argv[1])):
     if os.fork() == 0:
         time.sleep(60)  # a worker that goes on
@@ -65,7 +65,7 @@ def test_a_killed_grader_leaves_no_lock(tmp_path, monkeypatch):
             pytest.fail("two write into one folder")
         holder.kill()
         holder.wait()
-        monkeypatch.setattr(lock, "WAIT_S", 30.0)  # its child may still hold the lock
+        monkeypatch.setattr(finish, "WAIT_S", 30.0)  # its child may still hold the lock
         with locked(tmp_path):
             pass
         os.killpg(holder.pid, signal.SIGKILL)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder.finding_codes import FindingCode
-from autograder.submissions.lesson_names import hinted_lesson, lesson_of
+from autograder.codes import FindingCode
+from autograder.submissions.kinds import hinted_lesson, lesson_of
 from tests.autograder.submissions.downloads import KEPT, packed, write
 
 OUTPUT = {

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.finding_codes import FindingCode
+from autograder.codes import FindingCode
 from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in, merged
 from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import hand_in

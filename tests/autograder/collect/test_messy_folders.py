@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from autograder.finding_codes import FindingCode
+from autograder.codes import FindingCode
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 
 NOT_READ = ": this kind of archive is not read; .zip and .tar.gz are"

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.cli import main
-from autograder.finding_codes import FindingCode
+from autograder.codes import FindingCode
 from autograder.report import self_report
 from autograder.settings.rubric import FOLDER
 from autograder.verdict import Grade

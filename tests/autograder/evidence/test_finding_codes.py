@@ -6,12 +6,11 @@ python -m tests.autograder.evidence.test_finding_codes      # after a change of 
 import re
 from pathlib import Path
 
+from autograder.codes import FindingCode
 from autograder.evidence.checks import CHECKS
-from autograder.finding_codes import FindingCode
 
 SNAPSHOT = Path(__file__).parent / "titles.txt"
 CODE = re.compile(r"\b(?:Finding)?Code\.([A-Z_]+)")
-TABLE = "finding_codes.py"
 TO_REWRITE = (
     "run python -m tests.autograder.evidence.test_finding_codes, and look at the difference"
 )
@@ -24,7 +23,7 @@ def titles() -> str:
 
 def codes_in(folder: str) -> set[str]:
     """Return the finding codes that a folder's modules use, apart from the tables themselves."""
-    files = (file for file in Path(folder).rglob("*.py") if file.name not in (TABLE, "codes.py"))
+    files = (file for file in Path(folder).rglob("*.py") if file.name != "codes.py")
     return {name for file in files for name in CODE.findall(file.read_text("utf-8"))}
 
 

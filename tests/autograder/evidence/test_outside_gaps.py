@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from autograder.evidence.outside_gaps import MOST_LINES, compare
 from autograder.evidence.programs import compared
 from autograder.settings.rubric import load_released
-from autograder.submissions.programs import read_programs
+from autograder.submissions.texts import read_programs
 from lessons.edition.gaps import find_gaps, is_marker
 
 RELEASED = {path.stem: load_released(path) for path in Path("autograder/rubrics").glob("*/*.json")}

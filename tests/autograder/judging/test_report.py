@@ -6,7 +6,7 @@ from autograder.codes import ReasonCode
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.settings.rubric_schema import Rubric
-from autograder.submissions.report import parse_report
+from autograder.submissions.texts import parse_report
 from autograder.verdict import FAILED, PARTIAL, PASSED, WAITS
 
 HEADINGS = ["Question", "What is not known"]

@@ -3,9 +3,8 @@
 import pytest
 
 from autograder.codes import FindingCode, Outcome
-from autograder.reading import scan
-from autograder.reading.files import read_bytes
-from autograder.reading.lesson_runs import badly_submitted
+from autograder.reading import files as scan
+from autograder.reading.files import badly_submitted, read_bytes
 from tests.autograder.make_record import make_record
 from tests.autograder.reading.test_read import TRACEBACK
 

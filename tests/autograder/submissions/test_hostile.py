@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.finding_codes import FindingCode
+from autograder.codes import FindingCode
 from autograder.safe_text import csv_cell, file_name, printable
 from autograder.submissions.answer_values import as_number
 from autograder.submissions.answers import parse_answers

@@ -6,8 +6,8 @@ import pytest
 
 from autograder.records import Where
 from autograder.report.student.page import student_page
-from autograder.submissions import quoted
-from autograder.submissions.quoted import quoted_lines
+from autograder.submissions import texts as quoted
+from autograder.submissions.texts import quoted_lines
 from autograder.verdict import Check, Grade, QuotedLine
 
 

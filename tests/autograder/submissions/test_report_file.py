@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.submissions.lesson_files import read_places
-from autograder.submissions.report import parse_report, report_of
+from autograder.submissions.texts import parse_report, report_of
 from tests.autograder.make_study import lines_of
 
 TEXT = "# R\n## Question\n\nWhy is that so?\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.finding_codes import FindingCode
+from autograder.codes import FindingCode
 from autograder.submissions.answer_values import as_word, readings
 from autograder.submissions.answers import parse_answers
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.finding_codes import FindingCode
+from autograder.codes import FindingCode
 from tests.autograder.make_record import make_record, write_lines
 from tests.cluster.box_students import ON_BOX
 

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from autograder.finding_codes import FindingCode
+from autograder.codes import FindingCode
 from lessons.toolkit.checks.shared.check import CheckFailed
 from tests.breadth import breadth
 from tests.lessons.planted import kept
