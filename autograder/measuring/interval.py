@@ -73,16 +73,6 @@ Item = TypeVar("Item")
 Measured = TypeVar("Measured")
 
 
-def measured_or_none(
-    measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
-) -> Measured | None:
-    """Return the value or, for reports and pictures, None if it is not measured."""
-    try:
-        return measure(*args, **kwargs)
-    except NotMeasured:
-        return None
-
-
 def attempt(
     measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Measured | NotMeasured:
@@ -93,6 +83,14 @@ def attempt(
         return missing
 
 
+def measured_or_none(
+    measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Measured | None:
+    """Return the value or, for reports and pictures, None if it is not measured."""
+    value = attempt(measure, *args, **kwargs)
+    return None if isinstance(value, NotMeasured) else value
+
+
 def each_measured(
     measure: Callable[[Item], Measured], items: Iterable[Item], least: int = 1
 ) -> list[Measured]:
@@ -100,14 +98,11 @@ def each_measured(
 
     If there are fewer than `least`, raise the NotMeasured error of the first that cannot.
     """
-    values, reasons = [], []
-    for item in items:
-        try:
-            values.append(measure(item))
-        except NotMeasured as missing:
-            reasons.append(missing)
-    if reasons and len(values) < least:
-        raise reasons[0]
+    results = [attempt(measure, item) for item in items]
+    values = [result for result in results if not isinstance(result, NotMeasured)]
+    for result in results if len(values) < least else ():
+        if isinstance(result, NotMeasured):
+            raise result
     return values
 
 

@@ -43,8 +43,7 @@ class Metric:
     at: Mapping[str, Any] = field(default_factory=dict)  # members of `at`, each with an example
     needs_at: str = ""  # what `at` is for, if it is required
     any_at: bool = False  # whether the run record decides what `at` may contain
-    # writes the check's title, once the metric has been measured
-    in_words: Callable[[Run], str] | None = None
+    in_words: Callable[[Run], str] | None = None  # the check's title, once it was measured
 
     @property
     def of_a_run(self) -> bool:

@@ -147,10 +147,7 @@ def gains_in_rounds(sized: Mapping[int, Sequence[Run]]) -> dict[int, Measure]:
         times = {count: pass_time(run) for count, run in by_ranks.items()}
         for count in times if few in times else ():
             gains.setdefault(count, []).append(interval.ratio(times[few], times[count]))
-    return {
-        count: interval.middle(values, f"median of {len(values)} rounds")
-        for count, values in gains.items()
-    }
+    return {n: interval.middle(own, f"median of {len(own)} rounds") for n, own in gains.items()}
 
 
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
