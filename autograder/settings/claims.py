@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from autograder.safe_text import printable
 from autograder.settings.roster import IDS, Person
 
 Owners = Mapping[str, set[str]]  # an identifier -> all students who have it
@@ -74,5 +75,5 @@ def one_spelling(name: str) -> str:
 
 def same(text: str) -> str:
     """Return the form in which identifiers are compared."""
-    last, _, first = one_spelling(text).partition(",")
+    last, _, first = printable(one_spelling(text)).partition(",")  # as the roster has it
     return " ".join(f"{first} {last}".split()).casefold()

@@ -246,6 +246,11 @@ def test_students_of_a_gradebook_are_recognised(tmp_path, claim, students):
     assert who_is(roster(tmp_path, GRADEBOOK), {})(claim) == students
 
 
+def test_a_name_with_an_invisible_character_is_recognised(tmp_path):
+    who = who_is(roster(tmp_path, "student\né\u202e\n"), {})
+    assert who(Claim("é\u202e")) == who(Claim("e\u0301\u202e")) == ("é\\u202e",)
+
+
 def test_names_are_the_same_however_their_accents_are_typed(tmp_path):
     typed = unicodedata.normalize("NFD", "josé")
     [person] = roster(tmp_path, f"student,name\n{typed},{typed}\n").values()
