@@ -15,7 +15,7 @@ from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.wording import counted
 
-Row = tuple[str, dict[str, str]]  # file:line, and the cells by column name
+CsvRow = tuple[str, dict[str, str]]  # file:line, and the cells by column name
 
 
 def read_csv(
@@ -23,7 +23,7 @@ def read_csv(
     needed: Sequence[str],
     optional: Collection[str] | None = None,
     empty: Collection[str] = (),
-) -> Iterator[Row]:
+) -> Iterator[CsvRow]:
     """Yield the rows. Columns may be in any order, in upper or lower case.
 
     The columns in `needed` are required. Their cells must not be empty, unless the column is also

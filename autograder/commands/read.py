@@ -11,7 +11,7 @@ from autograder.codes import Outcome
 from autograder.grouping import grouped
 from autograder.json_lists import print_json, with_json
 from autograder.measuring import interval, study_table
-from autograder.measuring.study_table import Row
+from autograder.measuring.study_table import SizeRow
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
 from autograder.records import Run
@@ -125,7 +125,7 @@ def study_of(run: Run) -> Hashable:
     return program if any(program) else run.files
 
 
-def tables(runs: Sequence[Run]) -> Iterator[tuple[str | None, list[Row]]]:
+def tables(runs: Sequence[Run]) -> Iterator[tuple[str | None, list[SizeRow]]]:
     """Yield a table for each kind of scaling: of a study within one launch, or of the runs."""
     studies = [(kind, rows) for kind, rows in study_table.by_kind(runs) if rows]
     if studies:

@@ -62,7 +62,7 @@ SIGNIFICANT = 4  # significant digits of seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SizeRow:
     """The row of one size: its runs, its seconds, and the ratio to the fewest ranks."""
 
     ranks: int
@@ -118,7 +118,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
     return {count: same for count, same in comparable.items() if same}
 
 
-def rows(runs: Sequence[Run]) -> list[Row]:
+def rows(runs: Sequence[Run]) -> list[SizeRow]:
     """Return a row for each size whose runs did the same work, or raise NotMeasured.
 
     Speedups are relative to the fewest workers. For weak scaling, they compare work per second.
@@ -127,7 +127,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
     times = {n: interval.each_measured(pass_time, sized[n]) for n in sized}
     weak = "weak" in {scaling_of(run) for run in runs}
     gains, few = gains_in_rounds(sized), min(times)
-    table: list[Row] = []
+    table: list[SizeRow] = []
     for count, repeats in sorted(times.items()):
         here = interval.middle(repeats, f"median of {len(repeats)} runs")
         gain = gains.get(count) or interval.ratio(table[0].seconds if table else here, here)
@@ -135,7 +135,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
             gain = interval.exact(1, where=here.where)
         if weak:
             gain = interval.scaled(gain, count / few)
-        table.append(Row(count, len(repeats), here, gain, interval.scaled(gain, few / count)))
+        table.append(SizeRow(count, len(repeats), here, gain, interval.scaled(gain, few / count)))
     return table
 
 
@@ -150,7 +150,7 @@ def gains_in_rounds(sized: Mapping[int, Sequence[Run]]) -> dict[int, Measure]:
     return {n: interval.middle(own, f"median of {len(own)} rounds") for n, own in gains.items()}
 
 
-def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
+def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[SizeRow]]]:
     """Yield one table for each kind of scaling that the runs of one launch measured."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     points = [run for run in expanded(done) if run.point]

@@ -53,7 +53,7 @@ class Lane:
 
 
 @dataclass(slots=True)
-class Row:
+class LaneRow:
     """The lanes of one rank, or of all lines without a label, in one format."""
 
     lanes: list[Lane] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Row:
 class Lanes:
     """All lanes of a file."""
 
-    rows: dict[tuple[str, int | None], Row] = field(default_factory=dict)
+    rows: dict[tuple[str, int | None], LaneRow] = field(default_factory=dict)
     lanes: int = 0
     epochs: int = 0
     left_out: int = 0  # lines beyond the limits
@@ -89,7 +89,7 @@ def add_line(
     if all_.left_out:
         all_.left_out += 1
         return
-    row = all_.rows.setdefault((reader.format, label), Row())
+    row = all_.rows.setdefault((reader.format, label), LaneRow())
     lane = row.lanes[-1] if row.lanes else None
     if facts.number is None:
         if lane is not None and continues(lane, lane.current, facts):
@@ -152,7 +152,7 @@ def begins_anew(lane: Lane, facts: LineFacts) -> bool:
     return begin.step is None or (facts.step is not None and facts.step <= begin.step)
 
 
-def add_to_lane(all_: Lanes, row: Row, lane: Lane, where: Where, facts: LineFacts) -> None:
+def add_to_lane(all_: Lanes, row: LaneRow, lane: Lane, where: Where, facts: LineFacts) -> None:
     at = lane.current if facts.number is None else facts.number + 1 - lane.base
     epoch = lane.epochs.get(at)
     if epoch is None:

@@ -42,7 +42,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
 
     def find(claim: Claim) -> tuple[str, ...]:
         for kind, text in (*claim.ids, ("name", claim.name)):
-            if student := only(ids[kind].get(same(text))):
+            if student := only_student(ids[kind].get(same(text))):
                 return (student,)
         nobody_known = () if people else (one_spelling(claim.name),)
         return teams.get(same(claim.name), nobody_known)
@@ -55,7 +55,7 @@ def identifiers(person: Person) -> list[str]:
     return [*(getattr(person, kind) for kind in IDS), *names]
 
 
-def only(students: Collection[str] | None) -> str:
+def only_student(students: Collection[str] | None) -> str:
     """Return the student, or an empty string if there is none, or more than one."""
     return next(iter(students)) if students and len(students) == 1 else ""
 

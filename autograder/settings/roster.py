@@ -16,7 +16,7 @@ from typing import Annotated, get_type_hints
 
 from autograder.errors import SettingsError
 from autograder.safe_text import printable, shortened
-from autograder.strict_csv import Row, read_csv
+from autograder.strict_csv import CsvRow, read_csv
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def read_roster(path: Path | None) -> dict[str, Person]:
     return people
 
 
-def rows_in(path: Path | None) -> list[Row]:
+def rows_in(path: Path | None) -> list[CsvRow]:
     """Return the students' rows and their places in the file."""
     rows = list(read_csv(path, ()))
     if any(row.get("student") == MAXIMA for _, row in rows[:3]):
@@ -101,7 +101,7 @@ def rows_in(path: Path | None) -> list[Row]:
     return rows
 
 
-def of_gradebook(rows: Collection[Row]) -> list[Row]:
+def of_gradebook(rows: Collection[CsvRow]) -> list[CsvRow]:
     """Return the students' rows of Canvas's gradebook with our columns added.
 
     `student` is the login or, if there is none, `Ada Lovelace` for `Lovelace, Ada`.

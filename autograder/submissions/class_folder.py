@@ -114,7 +114,9 @@ def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submiss
             f"{home / manifest.NAME}: there is no folder {shortened(row.folder)}. Collect it "
             "again, or remove the row"
         )
-    lesson = (lesson_among(row.lesson, lessons) or row.lesson) if row.lesson else only(lessons)
+    lesson = (
+        (lesson_among(row.lesson, lessons) or row.lesson) if row.lesson else sole_lesson(lessons)
+    )
     return Submission(
         row.folder,
         (place,),
@@ -127,7 +129,7 @@ def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submiss
     )
 
 
-def only(lessons: Collection[str]) -> str | None:
+def sole_lesson(lessons: Collection[str]) -> str | None:
     """Return the lesson if there is only one rubric, because all work then belongs to it."""
     return next(iter(lessons)) if len(lessons) == 1 else None
 
@@ -161,7 +163,9 @@ def without_row(
     full = [one for one in named if holds_work(one.places[0])]
     yield from full or (() if loose else named)
     if loose or not (named or len(inside) < len(everything)):
-        yield Submission(student.name, tuple(loose) or (Path(student.path),), name, only(lessons))
+        yield Submission(
+            student.name, tuple(loose) or (Path(student.path),), name, sole_lesson(lessons)
+        )
 
 
 def holds_work(place: Path) -> bool:

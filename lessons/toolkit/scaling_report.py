@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.codes import Outcome
 from autograder.measuring import measure, rounds, study_table
 from autograder.measuring.interval import Measure, measured_or_none
-from autograder.measuring.study_table import HEAD, Row, by_kind
+from autograder.measuring.study_table import HEAD, SizeRow, by_kind
 from autograder.records import Run
 from lessons.toolkit import plots
 
@@ -61,7 +61,7 @@ def write(
     print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
 
 
-def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
+def tell_missing(tables: Mapping[str, Sequence[SizeRow]]) -> None:
     """Print a line for each kind of scaling that has no table.
 
     The job for it was cut off or never submitted.
@@ -96,7 +96,7 @@ def is_crowded(most: Measure, ranks: int) -> bool:
     return most.value > 1.1 * ranks or most.high > 2 * most.low
 
 
-def table(kind: str, rows: Sequence[Row]) -> str:
+def table(kind: str, rows: Sequence[SizeRow]) -> str:
     lines = [HEAD, ("---",) * len(HEAD), *(row.cells for row in rows)]
     return f"### {kind}\n\n{KEPT[kind]}\n\n" + "\n".join(
         f"| {' | '.join(line)} |" for line in lines
