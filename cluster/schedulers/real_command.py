@@ -54,6 +54,8 @@ def run(
             text=True,
             timeout=120,
         )
+    except FileNotFoundError:  # as a shell says it
+        return subprocess.CompletedProcess(words, 127, "", f"{words[0]} is not on this machine")
     except subprocess.TimeoutExpired:
         raise click.ClickException(f"{words[0]} has not answered for two minutes") from None
 
