@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import re
+import socket
 import subprocess
 import sys
 import time
@@ -27,6 +29,7 @@ from cluster.sites.site_files import Site
 # Set in a notebook for the notebook alone; a batch system would pass them on to the job.
 OWN = ("TF_CPP_MIN_LOG_LEVEL", "OPENBLAS_NUM_THREADS")
 OWN_GPUS = ("CUDA_VISIBLE_DEVICES",)  # those of this machine, where the job does not run here
+PLACE = re.compile(r"^site: (\S+) .*?^nodes: \d+ \((.*?)\)$", re.M | re.S)  # as `facts` prints
 FIRST_SILENCE = 30.0  # seconds without a message before the first reminder; doubles each time
 
 
@@ -66,11 +69,9 @@ def submit_once(
     path, words, options = Path(job_file), [str(word) for word in arguments], options or {}
     site = site_files.current()
     job_id = None if again else earlier(path, words, options, site)
-    if job_id is None and not again and not history.of(path):
-        brought = jobfile.existing_outputs(jobfile.read(path), path.parent)
-        if brought:  # the folder was run on another machine
-            print(f"{path}: its output is here: {', '.join(p.name for p in brought)}")
-            return brought
+    if job_id is None and not again and (files := brought(path, site)):
+        print(f"{path}: its output is here: {', '.join(file.name for file in files)}")
+        return files
     if job_id is None and (parts := parts_of_array(path, options, site)):
         parted = (options | {"array": part} for part in parts)
         each = [submit_once(job_file, *words, options=part, again=again) for part in parted]
@@ -135,7 +136,7 @@ def submit_sizes(
     site = site_files.current()
     plan = [placing.placed(size, site, gpus, minutes) for size in placing.up_to(ranks)]
     together = not (scheduler_of(site).RUNS_HERE or site.settings.get("SITE_MAX_JOBS"))
-    if together and (history.of(path) or not outputs(job_file)):
+    if together and not brought(path, site):
         for asked in plan:
             if earlier(path, words, asked, site) is None:
                 submitted(path, words, asked, site)
@@ -187,6 +188,17 @@ def outputs(job_file: str) -> list[Path]:
     """Return the output files that runs of this job left beside it, oldest first."""
     path = Path(job_file)
     return jobfile.existing_outputs(jobfile.read(path), path.parent)
+
+
+def brought(path: Path, site: Site) -> list[Path]:
+    """Return the job's outputs from other machines, or none if it was submitted on this one."""
+    host = socket.gethostname() if scheduler_of(site).RUNS_HERE else None
+
+    def is_elsewhere(file: Path) -> bool:
+        place = PLACE.search(file.read_text(encoding="utf-8", errors="replace"))
+        return place is not None and (place[1] != site.name or host not in (None, place[2]))
+
+    return [] if history.of(path) else [file for file in outputs(str(path)) if is_elsewhere(file)]
 
 
 def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Site) -> str | None:

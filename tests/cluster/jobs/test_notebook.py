@@ -1,6 +1,7 @@
 """`submit_once` and `outputs`, as a notebook calls them."""
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -84,10 +85,20 @@ def test_an_array_goes_in_parts_where_the_site_takes_few_jobs_at_a_time(
     assert "Submitted" not in capsys.readouterr().out
 
 
-def test_outputs_from_another_machine_are_taken(lesson, capsys):
-    (lesson.folder / "mine_812.out").write_text("from far away\n")
-    assert names(submit_once("job.sbatch")) == ["mine_812.out"]
-    assert "its output is here" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("facts", "taken"),
+    [
+        ("site: juwels (slurm)\njob: 812\nnodes: 1 (jwb0001)\n", True),
+        ("site: laptop (laptop)\njob: 812\nnodes: 1 (far-away)\n", True),
+        (f"site: laptop (laptop)\njob: 812\nnodes: 1 ({socket.gethostname()})\n", False),
+        ("of a job file without `facts`\n", False),
+    ],
+)
+def test_outputs_from_another_machine_are_taken(lesson, facts, taken):
+    """Leave those of `sbatch` on this machine: their arguments are not known."""
+    (lesson.folder / "mine_812.out").write_text(facts)
+    name = "mine_812.out" if taken else "mine_1.out"
+    assert names(submit_once("job.sbatch", "--epochs", 4)) == [name]
 
 
 def test_a_failed_job_shows_its_last_lines_and_is_submitted_again(lesson, capsys):
