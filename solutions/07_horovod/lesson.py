@@ -334,7 +334,7 @@ for name, run in broken.items():
 #
 # Submit a job for every size. On nodes with four GPUs, this loop asks for one, two and four nodes:
 #
-#     for n in 1 2 4; do sbatch --nodes=$n --ntasks-per-node=4 job_nodes.sbatch; done
+#     for n in 1 2 4; do sbatch --nodes=$n --ntasks=$((4 * n)) --ntasks-per-node=4 job_nodes.sbatch; done
 #
 # Then `autograder read 07_nodes_*.out` compares them.
 #
