@@ -64,9 +64,11 @@ def logs_command(follow: bool, error: bool, label: str) -> None:
 
 
 def named_after(label: str, ending: str) -> Path | None:
-    """Return the file in this folder whose name has the job's number, such as 02_keras_12.out."""
-    own = re.compile(rf"(?:.*\D)?{label}(?:\D.*)?\.{ending}")
-    return next((file.resolve() for file in Path().iterdir() if own.fullmatch(file.name)), None)
+    """Return this folder's newest file with the job's number in its name: 02_keras_12.out."""
+    label = re.escape(label)  # the number at the start of 10_native_12.out is the lesson's
+    own = re.compile(rf"(?:{label}|.*\D{label}(?:\D.*)?)\.{ending}")
+    files = [file.resolve() for file in Path().iterdir() if own.fullmatch(file.name)]
+    return max(files, key=lambda file: file.stat().st_mtime, default=None)
 
 
 def point_to_errors(status: JobStatus, shown: Path) -> None:

@@ -23,7 +23,7 @@ def install(shell) -> None:
     """Put the stand-ins first in the shell's PATH."""
     programs = shell.home / "bin"
     programs.mkdir()
-    for name in ("sbatch", "squeue", "scancel", "sacct"):
+    for name in ("sbatch", "squeue", "scancel", "sacct", "scontrol"):
         (programs / name).write_text(FAKE)
         (programs / name).chmod(0o755)
     shell.environment["PATH"] = f"{programs}:{shell.environment['PATH']}"

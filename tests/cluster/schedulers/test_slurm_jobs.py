@@ -38,3 +38,21 @@ def test_a_job_that_left_the_queue_is_looked_up_in_accounting(slurm):
     answer(slurm, squeue=["", "Invalid job id specified", 1])
     said = slurm.at("box", "logs", "78", ok=False)
     assert "Slurm knows no job 78 of yours (Invalid job id specified)" in said.stderr
+
+
+def test_the_log_of_a_job_that_sbatch_submitted_is_followed_before_it_starts(slurm):
+    rows = ["78|PENDING|Priority|N/A\n", "78|COMPLETED|None|N/A\n"]
+    files = f"   StdErr={slurm.folder}/x_%j.err\n   StdOut={slurm.folder}/x_%j.out\n"
+    answer(slurm, squeue=[rows, "", 0], scontrol=["JobId=78 JobName=x\n" + files, "", 0])
+    assert "x_78.out does not exist yet" in slurm.at("box", "logs", "78", ok=False).stderr
+    (slurm.folder / "x_78.out").write_text("hello\n")
+    (slurm.home / "calls").unlink()  # the queue answers from the start
+    assert slurm.at("box", "logs", "-f", "78").stdout == "hello\n"
+
+
+@pytest.mark.parametrize(("label", "log"), [("10", "job 10\n"), ("10[]", "")])
+def test_a_log_is_found_by_the_jobs_number_and_not_by_the_lessons(slurm, label, log):
+    for number in (3, 10, 110):
+        (slurm.folder / f"10_native_{number}.out").write_text(f"job {number}\n")
+    answer(slurm, squeue=[f"{label}|COMPLETED|None|N/A\n", "", 0])
+    assert slurm.at("box", "logs", label, ok=bool(log)).stdout == log
