@@ -4,6 +4,7 @@ Only the account itself accesses its files. The person who runs the grader there
 link or pipe that the account may have created.
 """
 
+import contextlib
 import os
 import pwd
 import subprocess
@@ -22,6 +23,7 @@ if declare -F load_software >/dev/null; then load_software >&2 || exit 1; fi
 [ -z "${COURSE_ENVIRONMENT:-}" ] || PATH="$COURSE_ENVIRONMENT/bin:$PATH"
 exec python -P "$@"
 """
+PID_FIRST = ("sh", "-c", 'echo $$; exec "$@"', "sh")
 FACTS = """\
 import lessons.toolkit.record, cluster.cli, os, sys
 print(); print(os.environ.get("COURSE_DATA", "")); print(sys.prefix)
@@ -51,19 +53,30 @@ class Account:
         known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]
         pipe = subprocess.PIPE
-        words, errors_to = (*self.front, *clean, *words), None if show else pipe
-        with subprocess.Popen(words, cwd="/", stdin=pipe, stdout=pipe, stderr=errors_to) as process:
+        words, errors_to = (*self.front, *clean, *PID_FIRST, *words), None if show else pipe
+        with subprocess.Popen(
+            words, bufsize=0, cwd="/", stdin=pipe, stdout=pipe, stderr=errors_to
+        ) as process:
+            pid = b""
             try:
+                pid = process.stdout.readline().strip()  # type: ignore[union-attr]
                 output, errors = process.communicate(data, seconds)
             except BaseException as error:
-                process.terminate()  # only then does the command end its job, too
-                process.wait(30)
+                self.end(process, pid.decode())
                 if not isinstance(error, subprocess.TimeoutExpired):
                     raise
                 raise click.ClickException(
                     f"a command of the account {self.name} has not ended within {seconds:g} s"
                 ) from None
         return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
+    def end(self, process: subprocess.Popen, pid: str) -> None:
+        """End a command, which then cancels its job. The process of sudo is root's, not ours."""
+        for name in ("TERM", "KILL"):
+            self.run("kill", f"-{name}", pid)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(30)
+                return
 
     def do(self, *words: str, data: bytes = b"") -> str:
         done = self.run(*words, data=data)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from autograder.cli import main as autograder
 from autograder.settings import rubric
 from cluster.cli import main
-from cluster.rerun.account import account_named, check_closed
+from cluster.rerun.account import Account, account_named, check_closed
 from cluster.rerun.command import submission_of, submissions_of
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import ROSTER, moodle, write
@@ -130,6 +130,17 @@ def test_commands_of_the_account_have_none_of_our_variables(monkeypatch):
     assert nobody.do("id", "-u") == str(known.pw_uid)
     with pytest.raises(click.ClickException, match="for nobody"):
         nobody.do("cat", "/etc/shadow")
+
+
+def test_a_command_that_takes_too_long_ends_itself(tmp_path):
+    """End the command itself, because sudo cannot be ended by the person who called it."""
+    like_sudo = ("sh", "-c", 'trap : TERM; "$@"; exit', "sh")
+    account = Account("me", like_sudo, str(tmp_path), {})
+    waits = f"trap 'touch {tmp_path}/cancelled; exit' TERM; while sleep 0.1; do :; done"
+    with pytest.raises(click.ClickException, match="has not ended within 1 s"):
+        account.run("sh", "-c", waits, seconds=1)
+    assert (tmp_path / "cancelled").exists()
+    assert account.do("cat", data=b"4\n5\n" * 99999) == "4\n5\n" * 99998 + "4\n5"
 
 
 @pytest.mark.root  # only root may become another account
