@@ -35,6 +35,22 @@ def test_an_open_gap_on_a_rank_is_a_gap():
         check(gap, 1)
 
 
+def test_ranks_meet_whatever_interface_a_site_file_names(monkeypatch, capsys):
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "absent0")
+    check(lambda rank: rank, 2)
+    assert "[0, 1]" in capsys.readouterr().out
+
+
+def test_ranks_that_cannot_meet_do_not_blame_the_program(monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("no network device")
+
+    monkeypatch.setattr(dist, "init_process_group", broken)
+    with pytest.raises(CheckFailed, match="no network device") as caught:
+        check(lambda rank: rank, 2)
+    assert "def" not in str(caught.value)
+
+
 @pytest.mark.slow
 def test_a_rank_that_waits_forever_ends_with_advice(monkeypatch):
     monkeypatch.setattr(real_ranks, "PATIENCE", timedelta(seconds=1))

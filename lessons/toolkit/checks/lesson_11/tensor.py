@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
-from lessons.toolkit.checks.shared.real_ranks import on_ranks
+from lessons.toolkit.checks.shared.real_ranks import in_new_python, on_ranks
 from lessons.toolkit.probes.tensors import ring_bytes
 
 Function = Callable[..., Any]
@@ -70,6 +70,7 @@ ALIKE = "Every rank has to call `summed` the same number of times and in the sam
 
 
 @exercise("11.6")
+@in_new_python
 def check_11_6(tensor_layers: ModuleType) -> str:
     """On 2 and 3 ranks, a block's output and gradients match those of both layers on one."""
     for ranks in (2, 3):

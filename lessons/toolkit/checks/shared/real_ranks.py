@@ -1,22 +1,82 @@
 """Run a student's function on real ranks: processes forked from this one, which meet with Gloo.
 
-Loading PyTorch takes seconds, and a fork has it already.
+Loading PyTorch takes seconds, and a fork has it already. A check whose ranks call `backward` needs
+`@in_new_python`.
 """
 
 import datetime
+import functools
+import importlib
+import inspect
 import multiprocessing
 import os
 import pickle
+import subprocess
+import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, failure
 
 PATIENCE = datetime.timedelta(seconds=5)  # that a rank waits for another one
 GLOO = ("timed out", "timeout", "closed by peer", "connection reset", "connection refused")
+NO_GPUS = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1"}
+NEW_PYTHON = """import pickle, sys
+sys.path[:] = pickle.load(sys.stdin.buffer)
+pickle.load(sys.stdin.buffer)()"""
+
+
+def in_new_python(function: Callable[[ModuleType], str]) -> Callable[[ModuleType], str]:
+    """Run a check of a program, as it is saved, in a new Python that sees no GPU.
+
+    PyTorch refuses `backward` in a fork of a process that has called it and sees a GPU.
+    """
+
+    @functools.wraps(function)
+    def check(program: ModuleType) -> str:
+        file = Path(str(program.__file__)).resolve()
+        with tempfile.TemporaryDirectory() as folder:
+            answer = Path(folder, "answer")
+            public = getattr(sys.modules[function.__module__], function.__name__)
+            call = functools.partial(write_answer, public, program.__name__, answer)
+            done = subprocess.run(
+                [sys.executable, "-c", NEW_PYTHON],
+                input=pickle.dumps([str(file.parent), *sys.path]) + pickle.dumps(call),
+                env=os.environ | NO_GPUS,
+            )
+            if not answer.exists():
+                found = f"its Python ended with code {done.returncode}"
+                raise CheckFailed("the check ends", found, "The lines above may say why.")
+            how, result = pickle.loads(answer.read_bytes())
+        if how == "raised":
+            raise result
+        return str(result)
+
+    return check
+
+
+def write_answer(check: Any, program: str, answer: Path) -> None:
+    """Write how the check of this program ends into the file `answer`."""
+    function = inspect.unwrap(check)
+    ended = outcome(lambda: function(importlib.import_module(program)), check)
+    answer.write_bytes(pickle.dumps(ended))
+
+
+def outcome(work: Callable[[], Any], check: Any, waits: Sequence[str] = ()) -> tuple[str, Any]:
+    """Return how the work ended, and its result or error. waits: words of errors of waiting."""
+    try:
+        return "returned", work()
+    except (CheckFailed, NotImplementedError) as failed:
+        return "raised", failed
+    except Exception as error:
+        if any(words in str(error).lower() for words in waits):
+            return "waits", None
+        return "raised", failure(error, inspect.unwrap(check))
 
 
 def on_ranks(size: int, work: Callable[[int], Any], check: Any, hangs: str) -> list[Any]:
@@ -29,7 +89,7 @@ def on_ranks(size: int, work: Callable[[int], Any], check: Any, hangs: str) -> l
         ranks: dict[Connection, Any] = {}
         for rank in range(size):
             mine, theirs = context.Pipe(duplex=False)
-            given = (f"{folder}/meet", size, rank, work, check.__wrapped__, theirs)
+            given = (f"{folder}/meet", size, rank, work, check, theirs)
             ranks[mine] = context.Process(target=one_rank, args=given, daemon=True)
             ranks[mine].start()
             theirs.close()
@@ -69,19 +129,21 @@ def one_rank(
     import torch
     import torch.distributed as dist
 
+    def in_group() -> Any:
+        result = work(rank)
+        dist.barrier()  # no rank ends while another one still receives its messages
+        return result
+
     warnings.simplefilter("ignore")  # of each rank, on the student's page
     torch.set_num_threads(1)
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    answer: tuple[str, Any]
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # a site file may name a compute node's interface
     try:
         store = dist.FileStore(meet, size)
         dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=PATIENCE)
-        answer = "returned", work(rank)
-        dist.barrier()  # no rank ends while another one still receives its messages
-    except (CheckFailed, NotImplementedError) as failed:
-        answer = "raised", failed
     except Exception as error:
-        waited = any(words in str(error).lower() for words in GLOO)
-        answer = ("waits", None) if waited else ("raised", failure(error, check))
+        advice = "Your program was not called. Check again; if it fails again, ask for help."
+        answer = "raised", CheckFailed(f"{size} ranks meet on this computer", str(error), advice)
+    else:
+        answer = outcome(in_group, check, GLOO)
     pipe.send_bytes(pickle.dumps(answer))
     os._exit(0)
