@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from real_runs import ROOT
 
 from autograder.reading.files import read_files
 from tests.breadth import breadth
+from tests.lessons.solution_programs import program
 
 pytestmark = pytest.mark.ranks
 
@@ -121,6 +123,19 @@ def test_back_ends_are_timed_and_the_halves_make_the_whole(tmp_path):
     assert {m["what"] for m in by_name["half_s"]} == {"allreduce", "reduce-scatter", "allgather"}
     assert {m["what"] for m in by_name["fusion_s"]} == {"one by one", "fused"}
     assert all(m["value"] > 0 for m in (*by_name["half_s"], *by_name["fusion_s"]))
+
+
+@pytest.mark.parametrize(
+    ("reduce", "expected"),
+    [("reduce_all", [4, 4, 4, "wait"]), ("reduce_fused", [12, "wait", "wait"])],
+)
+def test_nccl_is_waited_for_after_its_sums(reduce, expected, monkeypatch):
+    """A call of NCCL only queues a sum on the GPU, and returns at once."""
+    backends, called = program("06_allreduce", "backends"), []
+    monkeypatch.setattr(backends.dist, "all_reduce", lambda array: called.append(len(array)))
+    monkeypatch.setattr(backends.torch.cuda, "synchronize", lambda: called.append("wait"))
+    getattr(backends, reduce)("nccl", [torch.ones(4) for _ in range(3)])
+    assert called == expected
 
 
 @pytest.mark.slow

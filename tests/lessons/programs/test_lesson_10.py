@@ -1,12 +1,15 @@
 """Tests of lesson 10's PyTorch programs on real ranks: one training, and the hang."""
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from real_runs import ROOT, environment, launch, meet, run, run_together
 
 from lessons.toolkit.plots.exchange import journeys
@@ -119,3 +122,42 @@ def programs(monkeypatch):
     yield lambda name: program("10_native", name)
     for name in ("train", "no_sync", "ranks", "speed"):
         sys.modules.pop(name, None)
+
+
+def test_the_hang_waits_for_the_gpu(programs, monkeypatch):
+    """NCCL's calls return at once. Rank 1 hangs only if it reads a number of the step."""
+    hang, read = programs("hang"), []
+    loss = SimpleNamespace(item=lambda: read.append("loss"))
+    monkeypatch.setattr(hang.train, "train_step", lambda *_: (loss, None))
+    hang.step_in_no_sync(SimpleNamespace(no_sync=contextlib.nullcontext), None, None, None, None)
+    assert read == ["loss"]
+
+
+def test_a_bucket_on_a_gpu_has_the_times_of_its_queue(programs, monkeypatch):
+    """On a GPU, messages take 5 ms, but Python's calls return at once."""
+    buckets, way, now = programs("buckets"), SimpleNamespace(times=[]), [0.0]
+
+    class Event:
+        def __init__(self, enable_timing):
+            self.record = lambda: setattr(self, "at", now[0])
+            self.elapsed_time = lambda other: other.at - self.at
+
+    def all_reduce(tensor, async_op):
+        now[0] += 5.0
+        (done := torch.futures.Future()).set_result([tensor])
+        return SimpleNamespace(get_future=lambda: done)
+
+    monkeypatch.setattr(buckets.torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(buckets.torch.cuda, "Event", Event)
+    monkeypatch.setattr(buckets.dist, "all_reduce", all_reduce)
+    monkeypatch.setattr(buckets.dist, "get_world_size", lambda: 2)
+    began = buckets.mark()
+    for _ in range(2):
+        buckets.Way.exchange(
+            way, None, SimpleNamespace(index=lambda: 3, buffer=lambda: torch.ones(2))
+        ).wait()
+    seconds = buckets.seconds_between
+    assert [(seconds(began, a), seconds(a, b)) for _, a, b in way.times] == [
+        (0.0, 0.005),
+        (0.005, 0.005),
+    ]
