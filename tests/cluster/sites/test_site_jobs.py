@@ -75,6 +75,33 @@ def test_torchrun_over_nodes_takes_srun_under_slurm(centre):
     assert "PET_" not in said
 
 
+def test_torchrun_meets_on_the_first_node_where_the_fast_network_has_other_names(centre):
+    """The stand-in of srun starts its program, once, as the second node."""
+    second = 'while [[ $1 == -* ]]; do shift; done; export SLURM_NODEID=1; exec "$@"'
+    programs = {
+        "centre/srun": f"#!/bin/bash\n{second}\n",
+        "centre/scontrol": "#!/bin/bash\necho n1\n",
+        "environment/bin/torchrun": RECORDER,
+    }
+    for name, text in programs.items():
+        (centre.home / name).write_text(text)
+        (centre.home / name).chmod(0o755)
+    words = "hostname() { echo n2; }; export -f hostname; LAUNCHER=torchrun launch python train.py"
+    said = calls(centre, "juwels", words, **SLURM | {"SLURM_NNODES": "2"}, SLURM_JOB_NODELIST="n")
+    assert "--rdzv-endpoint=n1i:" in said
+    assert "  PET_RDZV_CONF=is_host=0\n" in said
+    assert "  PET_LOCAL_ADDR=n2i\n" in said
+
+
+@pytest.mark.parametrize(
+    ("bind", "left"), [("quiet,mask_cpu:0x1", "none none"), ("cores", "cores 0x1")]
+)
+def test_cores_of_the_session_that_submitted_do_not_bind_the_ranks(centre, bind, left):
+    words = 'echo "bind ${SLURM_CPU_BIND:-none} ${SLURM_CPU_BIND_LIST:-none}" >>"$HOME/calls"'
+    inherited = {"SLURM_CPU_BIND": bind, "SLURM_CPU_BIND_LIST": "0x1"}
+    assert f"bind {left}\n" in calls(centre, "marenostrum5", words, **SLURM, **inherited)
+
+
 @pytest.mark.parametrize(("listed", "chosen"), [("none pmi2 pmix pmix_v4", True), ("none", False)])
 def test_the_environments_open_mpi_starts_through_pmix_where_srun_has_it(centre, listed, chosen):
     list_them = f"#!/bin/bash\n[ $1 != --mpi=list ] || {{ printf '%s\\n\\t' {listed}; exit; }}\n"
@@ -90,6 +117,7 @@ def test_perlmutter_starts_the_courses_open_mpi_through_pmix(centre, image):
     words = "launch_ranks 2 python train.py"
     said = calls(centre, "perlmutter", words, **SLURM, COURSE_IMAGE=image)
     assert "srun of centre: --mpi=pmix --gpu-bind=none --ntasks=2" in said
+    assert ("module load nccl\n" in said) == (not image), "an image has its own plug-in"
 
 
 @pytest.mark.parametrize("lesson", ["07", "08", "09"])
