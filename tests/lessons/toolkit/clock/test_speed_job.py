@@ -93,6 +93,7 @@ def test_modules_in_the_folder_or_the_path_replace_nothing(tmp_path):
         [
             ("fails", "Rank 1: train.py failed"),
             ("is late", "parameters changed after the end of a phase"),
+            ("slows the yardstick", "got fewer cores or a lower priority"),
             ("dies", "Rank 1: the learner process has ended"),
         ],
         quick=0,

@@ -108,6 +108,9 @@ def together(job):
     if fault == "keeps another time":
         time.perf_counter = time.monotonic = time.time = lambda: 0.0
         return Toy(slow_mean)
+    if fault == "slows the yardstick":
+        os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)
+        os.sched_setaffinity(os.getppid(), {min(os.sched_getaffinity(0))})
     if fault == "burns the core":
         threading.Thread(target=burn, daemon=True).start()
         if os.fork() == 0:
