@@ -53,6 +53,14 @@ def test_other_arguments_or_options_are_another_job(lesson):
     assert names(outputs("job.sbatch")) == ["mine_1.out", "mine_2.out", "mine_3.out"]
 
 
+def test_a_job_runs_again_if_asked_or_if_its_output_was_deleted(lesson):
+    submit_once("job.sbatch")
+    assert names(submit_once("job.sbatch", again=True)) == ["mine_2.out"]
+    for file in ("mine_1.out", "mine_2.out"):
+        (lesson.folder / file).unlink()
+    assert names(submit_once("job.sbatch")) == ["mine_3.out"]
+
+
 def test_what_a_notebook_sets_for_itself_does_not_reach_the_job(lesson, monkeypatch):
     own = {"TF_CPP_MIN_LOG_LEVEL", "OPENBLAS_NUM_THREADS", "CUDA_VISIBLE_DEVICES"}
     for name in own:
