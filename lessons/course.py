@@ -22,29 +22,15 @@ from cluster.environment.on_demand import provide_horovod as provide_horovod
 from cluster.jobs import notebook
 from cluster.jobs.notebook import (
     JobError as JobError,
-)
-from cluster.jobs.notebook import (
     cores_per_gpu as cores_per_gpu,
-)
-from cluster.jobs.notebook import (
     on_nodes as on_nodes,
-)
-from cluster.jobs.notebook import (
     two_nodes as two_nodes,
-)
-from cluster.jobs.notebook import (
     typed as typed,
 )
 from lessons.toolkit import (
     answers as answers,
-)
-from lessons.toolkit import (
     expectations as expectations,
-)
-from lessons.toolkit import (
     plots as plots,
-)
-from lessons.toolkit import (
     predictions as predictions,
 )
 from lessons.toolkit.checks.shared.check import checks_of

@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from autograder.codes import EvidenceLevel
-from autograder.codes import FindingCode as Code
+from autograder.codes import EvidenceLevel, FindingCode as Code
 from autograder.evidence.examine import Examined
 from autograder.evidence.outside_gaps import (
     MOST_LINES,

@@ -17,8 +17,13 @@ from autograder.measuring.interval import (
     ratio,
     scaled,
 )
-from autograder.measuring.record_facts import in_header, known_workers, last_epoch, whole
-from autograder.measuring.record_facts import workers as workers
+from autograder.measuring.record_facts import (
+    in_header,
+    known_workers,
+    last_epoch,
+    whole,
+    workers as workers,
+)
 from autograder.records import Epoch, Read, Run
 
 

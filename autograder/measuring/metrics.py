@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from autograder import data_files
-from autograder.measuring import course_metrics as course
-from autograder.measuring import measure, record_facts, rounds
-from autograder.measuring import scaling_laws as laws
-from autograder.measuring import scaling_study as study
+from autograder.measuring import (
+    course_metrics as course,
+    measure,
+    record_facts,
+    rounds,
+    scaling_laws as laws,
+    scaling_study as study,
+)
 from autograder.measuring.interval import Measure
 from autograder.measuring.measure import reported
 from autograder.measuring.record_facts import at_end, different, in_header, over_ranks

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from autograder.classroom.reruns import with_rerun
-from autograder.codes import EvidenceLevel
-from autograder.codes import FindingCode as Code
+from autograder.codes import EvidenceLevel, FindingCode as Code
 from autograder.evidence.examine import Examined
 from autograder.settings.reruns import read_rerun
 from autograder.verdict import Repeated

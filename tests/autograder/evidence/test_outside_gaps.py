@@ -5,8 +5,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from autograder.evidence.outside_gaps import MOST_LINES, compare
 from autograder.evidence.programs import compared

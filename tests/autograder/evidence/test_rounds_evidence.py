@@ -1,8 +1,7 @@
 """Impossible rounds of a speed job are found; honest ones never get a finding."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence.checks import check_run

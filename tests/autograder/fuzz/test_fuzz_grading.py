@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.autograder.fuzz.submissions import Choices, grade_and_check, make_class
 from tests.autograder.make_record import hand_in, make_record

@@ -1,8 +1,7 @@
 """Tests that a value that cannot be measured becomes a part that says so, without an exception."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from autograder.evidence import examine
 from autograder.judging import judge

@@ -5,8 +5,7 @@ J. Torres, ch. 12.
 """
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from autograder.measuring import scaling_laws
 from autograder.measuring.interval import Measure, NotMeasured, exact

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from autograder.codes import FindingCode
 from autograder.safe_text import csv_cell, file_name, printable

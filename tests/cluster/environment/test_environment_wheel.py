@@ -8,8 +8,7 @@ import time
 
 import pytest
 
-from cluster.environment import horovod_recipe as recipe
-from cluster.environment import horovod_wheel as wheels
+from cluster.environment import horovod_recipe as recipe, horovod_wheel as wheels
 from cluster.environment.failure import SetUpError
 
 

@@ -3,8 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFileError

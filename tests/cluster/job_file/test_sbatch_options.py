@@ -1,8 +1,7 @@
 import shlex
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cluster.job_file import jobfile
 from cluster.job_file.sbatch_options import (

@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 from advice import assert_advice, failure
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from solution_programs import program
 
 from lessons.toolkit.checks import lesson_09 as check

@@ -5,8 +5,7 @@ import re
 
 import nbformat
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lessons.edition.build import build, build_lesson
 from lessons.edition.gaps import SourceError, without_solutions

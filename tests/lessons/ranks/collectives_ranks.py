@@ -4,8 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from hypothesis import Phase, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, example, given, settings, strategies as st
 from mpi4py import MPI
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "solutions" / "06_allreduce"))

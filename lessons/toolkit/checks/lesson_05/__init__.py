@@ -3,12 +3,7 @@
 from lessons.toolkit.checks.lesson_05.parallelism import check_5_1 as check_5_1
 from lessons.toolkit.checks.lesson_05.replicas import (
     check_5_2 as check_5_2,
-)
-from lessons.toolkit.checks.lesson_05.replicas import (
     check_5_3 as check_5_3,
-)
-from lessons.toolkit.checks.lesson_05.replicas import (
     check_5_4 as check_5_4,
 )
-from lessons.toolkit.checks.lesson_05.results import check_5_5 as check_5_5
-from lessons.toolkit.checks.lesson_05.results import check_5_6 as check_5_6
+from lessons.toolkit.checks.lesson_05.results import check_5_5 as check_5_5, check_5_6 as check_5_6

@@ -2,11 +2,7 @@
 
 from lessons.toolkit.checks.lesson_06.allreduce import (
     check_6_1 as check_6_1,
-)
-from lessons.toolkit.checks.lesson_06.allreduce import (
     check_6_2 as check_6_2,
-)
-from lessons.toolkit.checks.lesson_06.allreduce import (
     check_6_5 as check_6_5,
 )
 from lessons.toolkit.checks.lesson_06.plugin import check_6_4 as check_6_4

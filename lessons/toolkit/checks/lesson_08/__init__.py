@@ -4,14 +4,8 @@ from cluster.environment.on_demand import provide_horovod
 from lessons.toolkit.checks.lesson_08.parts import check_8_1 as check_8_1
 from lessons.toolkit.checks.lesson_08.sharing import (
     check_8_2 as check_8_2,
-)
-from lessons.toolkit.checks.lesson_08.sharing import (
     check_8_3 as check_8_3,
-)
-from lessons.toolkit.checks.lesson_08.sharing import (
     check_8_4 as check_8_4,
-)
-from lessons.toolkit.checks.lesson_08.sharing import (
     check_8_5 as check_8_5,
 )
 

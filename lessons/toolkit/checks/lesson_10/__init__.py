@@ -2,14 +2,10 @@
 
 from lessons.toolkit.checks.lesson_10.alone import (
     check_10_4 as check_10_4,
-)
-from lessons.toolkit.checks.lesson_10.alone import (
     check_10_5 as check_10_5,
 )
 from lessons.toolkit.checks.lesson_10.buckets import check_10_3 as check_10_3
 from lessons.toolkit.checks.lesson_10.data_parallel import (
     check_10_1 as check_10_1,
-)
-from lessons.toolkit.checks.lesson_10.data_parallel import (
     check_10_2 as check_10_2,
 )

@@ -2,20 +2,12 @@
 
 from lessons.toolkit.checks.lesson_11.plans import (
     check_11_1 as check_11_1,
-)
-from lessons.toolkit.checks.lesson_11.plans import (
     check_11_2 as check_11_2,
-)
-from lessons.toolkit.checks.lesson_11.plans import (
     check_11_3 as check_11_3,
 )
 from lessons.toolkit.checks.lesson_11.stages import check_11_4 as check_11_4
 from lessons.toolkit.checks.lesson_11.tensor import (
     check_11_5 as check_11_5,
-)
-from lessons.toolkit.checks.lesson_11.tensor import (
     check_11_6 as check_11_6,
-)
-from lessons.toolkit.checks.lesson_11.tensor import (
     check_11_7 as check_11_7,
 )

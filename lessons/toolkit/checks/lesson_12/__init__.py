@@ -3,20 +3,12 @@
 from lessons.toolkit.checks.lesson_12.foretold import check_12_5 as check_12_5
 from lessons.toolkit.checks.lesson_12.laws import (
     check_12_2 as check_12_2,
-)
-from lessons.toolkit.checks.lesson_12.laws import (
     check_12_3 as check_12_3,
-)
-from lessons.toolkit.checks.lesson_12.laws import (
     check_12_4 as check_12_4,
 )
 from lessons.toolkit.checks.lesson_12.plans import check_12_1 as check_12_1
 from lessons.toolkit.checks.lesson_12.results import (
     check_12_6 as check_12_6,
-)
-from lessons.toolkit.checks.lesson_12.results import (
     check_12_7 as check_12_7,
-)
-from lessons.toolkit.checks.lesson_12.results import (
     check_12_8 as check_12_8,
 )

@@ -2,31 +2,17 @@
 
 from lessons.toolkit.checks.lesson_13.arithmetic import (
     check_13_1 as check_13_1,
-)
-from lessons.toolkit.checks.lesson_13.arithmetic import (
     check_13_10 as check_13_10,
 )
 from lessons.toolkit.checks.lesson_13.by_hand import (
     check_13_2 as check_13_2,
-)
-from lessons.toolkit.checks.lesson_13.by_hand import (
     check_13_3 as check_13_3,
-)
-from lessons.toolkit.checks.lesson_13.by_hand import (
     check_13_4 as check_13_4,
-)
-from lessons.toolkit.checks.lesson_13.by_hand import (
     check_13_5 as check_13_5,
-)
-from lessons.toolkit.checks.lesson_13.by_hand import (
     check_13_6 as check_13_6,
 )
 from lessons.toolkit.checks.lesson_13.library import (
     check_13_7 as check_13_7,
-)
-from lessons.toolkit.checks.lesson_13.library import (
     check_13_8 as check_13_8,
-)
-from lessons.toolkit.checks.lesson_13.library import (
     check_13_9 as check_13_9,
 )

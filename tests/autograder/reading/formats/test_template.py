@@ -1,8 +1,7 @@
 """A rubric's own formats, written as template lines: what they match, ignore and reject."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from autograder.errors import SettingsError
 from autograder.reading.files import read_bytes

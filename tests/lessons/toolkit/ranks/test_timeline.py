@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lessons.toolkit.ranks import timeline
 from lessons.toolkit.ranks.timeline import ALLREDUCE, NEGOTIATE, Span

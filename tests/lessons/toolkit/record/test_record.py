@@ -8,12 +8,10 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from record_lines import chain_breaks, events, facts, of, run_program, tagged
 
-from lessons.toolkit.record import Record, run_record
-from lessons.toolkit.record import facts as machine
+from lessons.toolkit.record import Record, facts as machine, run_record
 from lessons.toolkit.record.shares import share
 from tests.breadth import breadth
 
