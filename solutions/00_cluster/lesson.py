@@ -234,11 +234,13 @@ course.predictions.compare("predict_survivor", survivor, how="saw")
 # The cells below run the same commands for you.
 
 # %%
-clock = course.typed("sbatch clock.sbatch").split()[-1]
+clock = course.typed("sbatch clock.sbatch").split()[3]  # Submitted batch job …
 output = Path(f"clock_{clock}.out")
-while not (output.is_file() and output.read_text().count(" on ") > 2):
-    time.sleep(1)  # it waits for a node, then starts
-lines = ("squeue --me", f"tail {output}", "scancel JOB", "squeue --me", "sacct -X --jobs=JOB")
+while clock in course.typed("squeue --me").split():  # it waits for a node, then starts
+    time.sleep(8)
+    if output.is_file() and output.read_text().count(" on ") > 2:
+        break
+lines = (f"tail {output}", "scancel JOB", "squeue --me", "sacct -X --jobs=JOB")
 for line in lines:
     course.typed(line.replace("JOB", clock))
     time.sleep(2)  # so that you can see it end
@@ -268,7 +270,7 @@ job = Path("job.sbatch").read_text()
 Path("without_launch.sbatch").write_text(job.replace("launch python", "python"))
 words = [f"--{name}={value}" for name, value in options.items()]
 words += ["--output=without_launch_%j.text", "without_launch.sbatch"]
-number = course.typed(f"sbatch --wait {' '.join(words)}").split()[3]  # Submitted batch job …
+number = course.typed(f"sbatch --wait {' '.join(words)}").split()[3]
 printed = Path(f"without_launch_{number}.text").read_text().splitlines()
 tasks = [line for line in printed if line.startswith("task ")]
 print(*tasks, sep="\n")
