@@ -121,7 +121,8 @@ course.check("2.2", train_torch.train_step)
 #     cluster logs -f JOB
 #
 # with the job's number in place of `JOB`. (On a cluster, `sbatch` needs your site's settings first: `source
-# ~/.dl-course/site.sh`, once in each terminal.)
+# ~/.dl-course/site.sh`, once in each terminal. On one with GPUs, type `cluster submit` in place of `sbatch`, in all
+# lessons: it adds the cores and memory that a rank with a GPU needs.)
 #
 # From here on, `course.submit` does the same: it prints the real command, waits, and returns the runs in the output.
 # While a job runs, its epochs appear below the cell. If you run the cell twice, each job still runs once,
