@@ -26,7 +26,7 @@ DEFAULT_SECONDS = (
 )
 
 # Options that must not be ignored silently, because the job would do something else.
-NOT_HERE = ("begin", "deadline", "hold", "input", "test-only", "version", "wrap")
+NOT_HERE = ("begin", "deadline", "export", "hold", "input", "test-only", "version", "wrap")
 
 
 def enqueue(
@@ -87,7 +87,7 @@ def refuse(asked: JobRequest, every_option: dict[str, str]) -> None:
             f" at most {most} here, or submit to a cluster (cluster sites lists them)"
         )
     for name in NOT_HERE:
-        if name in every_option:
+        if name in every_option and (name, every_option[name]) != ("export", "ALL"):
             raise jobfile.JobFileError(f"--{name}: the laptop site does not know this option")
 
 

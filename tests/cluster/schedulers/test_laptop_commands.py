@@ -46,6 +46,7 @@ def test_accounting_is_a_table_for_people(shell):
             (["-o", "logs/%j.out", "job.sbatch"], "there is no folder"),
             (["-n", "1000", "job.sbatch"], "--ntasks=1000: this machine has"),
             (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
+            (["--export=NONE", "job.sbatch"], "--export: the laptop site does not know"),
         ],
         quick=2,
     ),
