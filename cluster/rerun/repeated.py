@@ -15,7 +15,7 @@ from autograder.submissions.kinds import JOB_FILES, is_package, lesson_of
 from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.regular_files import open_regular
 
-LARGEST = 1_000_000  # bytes of a program
+LARGEST = 1_000_000  # bytes of all programs
 LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds
 COURSE = ("lessons", "cluster", "autograder")  # a rerun uses the instructor's own packages
 LAUNCHERS = ("torchrun", "horovodrun")  # programs may need the variables these set
@@ -77,14 +77,15 @@ def programs_in(files: LessonFiles) -> dict[str, bytes]:
     if not files.programs:
         raise NotRepeatableError("no program was submitted")
     found: dict[str, bytes] = {}
+    total = 0
     for path, shown in files.programs.items():
         name = below_lesson(PurePath(shown))
         if name.endswith(JOB_FILES) or PurePath(name).parts[0] in COURSE:
             continue
         with open_regular(path) as file:
             text = file.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise NotRepeatableError(f"{shortened(name, 80)} has more than {LARGEST:,} bytes")
+        if (total := total + len(text)) > LARGEST:
+            raise NotRepeatableError(f"the programs have more than {LARGEST:,} bytes")
         if found.setdefault(name, text) != text:
             raise NotRepeatableError(f"two different {shortened(name, 80)} were submitted")
     return found

@@ -75,7 +75,7 @@ NOT_REPEATABLE = [
     ("no finished run", {"train.py": b""}, [keras(finished=False)], "no run that"),
     ("a plain log", {"train.py": b""}, [["Epoch 1/1", "1/1 - 1s - loss: 0.5"]], "no run that"),
     ("no output", {"train.py": b""}, [], "no output of lesson 02"),
-    ("too large", {"train.py": b"#" * (LARGEST + 1)}, [keras()], "more than 1,000,000 bytes"),
+    ("too large", {"train.py": b"#" * LARGEST, "a.py": b"#"}, [keras()], "more than 1,000,000"),
 ]  # fmt: skip
 
 
@@ -102,6 +102,15 @@ def test_a_folder_of_the_student_s_machine_lies_in_tmp(tmp_path, word, instead):
     lines = keras(arguments=["--folder", word])
     lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [lines])
     assert taken(tmp_path / "ada").jobs[0].arguments == ("--folder", instead)
+
+
+@pytest.mark.parametrize(
+    ("member", "strange"), [("world_size", 1e308), ("threads", -1), ("launcher", "x")]
+)
+def test_strange_facts_of_a_record_ask_for_no_strange_job(tmp_path, member, strange):
+    lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [keras(**{member: strange})])
+    [job] = taken(tmp_path / "ada").jobs
+    assert (job.ranks, job.threads, job.launcher) == (1, 1 if member == "threads" else 2, "")
 
 
 def test_runs_of_one_job_are_one_job(tmp_path):
