@@ -36,7 +36,7 @@ class LiveEpochs:
         self.seen, self.drawn = (Path(), 0), False  # the output, and its size at the last look
 
     def show(self, statuses: Sequence[JobStatus]) -> None:
-        """Draw the epochs of the latest run, or the untrained network's text, if there is more."""
+        """Draw the latest run's epochs or the untrained network's text, if the output grew."""
         output = next((status.output for status in statuses if status.output), None)
         if output is None or not output.is_file() or not in_notebook():
             return

@@ -372,8 +372,9 @@ if profile == "full":
     nodes = course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus)
     for run in nodes:
         hosts = counted(len({rank.host for rank in run.ranks}), "node")
-        print(f"{run.workers} ranks on {hosts}: last loss {run.epochs[-1].train_loss.value:.3f}",
-              f"test accuracy {run.test_accuracy.value:.3f}, spread {run.end['param_spread']:g}")  # fmt: skip
+        accuracy, loss = run.test_accuracy.value, run.epochs[-1].train_loss.value
+        print(f"{run.workers} ranks on {hosts}: last loss {loss:.3f}", end=", ")
+        print(f"test accuracy {accuracy:.3f}, spread {run.end['param_spread']:g}")
     display(course.plots.speedup(nodes))
 
 # %% [markdown]

@@ -285,9 +285,8 @@ for name, table in foretelling.TABLES.items():
         ", ".join(f"{n:,}: {v:g}" for n, v in zip(table.sizes, table.values, strict=True)),
         table.what,
     )
-    print(
-        f"   {table.asked:,}: ?   laws: {said[0]:.4g} to {said[1]:.4g}; high / low at most {table.widest}"
-    )
+    print(f"   {table.asked:,}: ?   laws: {said[0]:.4g} to {said[1]:.4g}", end="; ")
+    print(f"high / low at most {table.widest}")
 
 # %% [markdown]
 # No fit knows where the first node ends and the network begins, how much a repeat would differ, or whether each
