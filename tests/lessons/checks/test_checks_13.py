@@ -54,6 +54,13 @@ def test_the_solution_passes(number):
     function(student)
 
 
+def test_the_ring_says_if_its_bytes_are_not_counted(monkeypatch, capsys):
+    monkeypatch.setattr("lessons.toolkit.checks.lesson_13.by_hand.bytes_received", lambda: None)
+    function, student = students("13.4")
+    function(student)
+    assert "does not count" in capsys.readouterr().out
+
+
 def test_the_older_name_of_the_collective_passes():
     function, student = students("13.3", ("all_gather_into_tensor", "all_gather_single"))
     function(student)
