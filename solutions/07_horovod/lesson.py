@@ -509,7 +509,7 @@ course.plots.tensor_timeline(steps[-4:-1])
 # |---|---|
 # | every line of the record says rank 0 of 1, `0.90` on each | a launcher that Horovod does not know: N runs of size 1 |
 # | loss falls, accuracy 0.890, `param_spread` 0.17, and 0 before the first step | no wrapped optimizer; or Keras 3 with `hvd.DistributedOptimizer`: the same digits |
-# | accuracy 0.864 with `param_spread` 0; all ranks print one loss | one order of the images for all ranks |
+# | accuracy 0.867 with `param_spread` 0; all ranks print one loss | one order of the images for all ranks |
 # | four epochs instead of two, each as long; accuracy 0.916 | epochs not divided, data not divided: `samples` shows it |
 # | `files_found` is the number of ranks | every rank wrote a checkpoint; the run still completes |
 # | a resumed run has loss 0.072 after its first epoch, not 0.051; accuracy 0.936 as without a stop | the optimizer's state was not in the file (8 epochs asked for, stopped after half) |
