@@ -37,12 +37,13 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     ids = {kind: owners((p.student, [same(getattr(p, kind))]) for p in people.values())
            for kind in IDS}  # fmt: skip
     anything = owners((p.student, map(same, identifiers(p))) for p in people.values())
-    ids["name"] = {**anything, **{same(student): {student} for student in people}}
+    ids["name"] = {**anything, **owners((student, [same(student)]) for student in people)}
     teams = {same(name): members for name, members in groups.items()}
 
     def find(claim: Claim) -> tuple[str, ...]:
         for kind, text in (*claim.ids, ("name", claim.name)):
-            if student := only_student(ids[kind].get(same(text))):
+            exact = {text} & people.keys() if kind == "name" else ()  # ada is not Ada
+            if student := only_student(exact or ids[kind].get(same(text))):
                 return (student,)
         nobody_known = () if people else (one_spelling(claim.name),)
         return teams.get(same(claim.name), nobody_known)

@@ -116,6 +116,7 @@ def test_an_extension_of_no_due_time(refused):
         (DUE + "free_days: 1.5\n", ":3: late.free_days: should be a valid integer"),
         ("due:\n\t'02': x\n", ":3: this is not valid YAML: "),
         ("due: \x07\n", "this is not valid YAML: "),
+        ("due: &a [*a]\n", "contains itself"),
         (b"due: M\xe4rz\n", "file: is not UTF-8: save it as UTF-8"),
     ],
 )
@@ -249,6 +250,11 @@ def test_students_of_a_gradebook_are_recognised(tmp_path, claim, students):
 def test_a_name_with_an_invisible_character_is_recognised(tmp_path):
     who = who_is(roster(tmp_path, "student\né\u202e\n"), {})
     assert who(Claim("é\u202e")) == who(Claim("e\u0301\u202e")) == ("é\\u202e",)
+
+
+def test_of_two_ids_that_differ_in_case_each_is_its_own(tmp_path):
+    who = who_is(roster(tmp_path, "student\nada\nAda\n"), {})
+    assert [who(Claim(name)) for name in ("ada", "Ada", "ADA")] == [("ada",), ("Ada",), ()]
 
 
 def test_names_are_the_same_however_their_accents_are_typed(tmp_path):
