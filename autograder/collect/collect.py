@@ -24,7 +24,7 @@ from autograder.submissions.class_folder import are_lessons, folder_name, strays
 from autograder.submissions.doubts import file_of, note_of
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
 from autograder.submissions.manifest import AND, Row, Rows
-from autograder.submissions.moments import moment_of
+from autograder.submissions.moments import latest, moment_of
 from autograder.submissions.walk import holds
 
 UNKNOWN = "unknown"  # the folder for work without a known lesson
@@ -221,7 +221,7 @@ def row_of(
         found += odd
     time, odd = submitted(pieces)
     if not pieces:  # nothing could be read, but the platform knows when it was submitted
-        time = max((item.submitted for item in owner.items), default="")
+        time = latest(item.submitted for item in owner.items)
     found += odd
     if time and moment_of(time) is None:
         found.append(note_of(FindingCode.TIME_UNREAD, "", time))

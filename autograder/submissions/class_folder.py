@@ -26,6 +26,7 @@ from autograder.submissions.kinds import (
     kind_of,
     lesson_among,
 )
+from autograder.submissions.moments import latest
 from autograder.submissions.regular_files import open_regular, why
 from autograder.submissions.walk import Entry, holds, scan
 
@@ -196,7 +197,7 @@ def joined(found: Iterable[Submission]) -> Iterator[Submission]:
             same[0],
             places=tuple(place for one in same for place in one.places),
             partners=frozenset(student for some in members for student in some),
-            submitted=max((one.submitted for one in same if one.submitted), default=None),
+            submitted=latest(one.submitted for one in same if one.submitted) or None,
             late=any(one.late for one in same),
             doubts=tuple(doubt for one in same for doubt in one.doubts),
         )

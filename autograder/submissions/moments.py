@@ -1,5 +1,6 @@
 """Read submission times in the formats that tools write."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 YEARS = range(2000, 2101)  # the year 0206 is a typing error for 2026
@@ -31,3 +32,8 @@ def moment_of(text: str | None) -> datetime | None:
 def seconds_of(text: str | None) -> float | None:
     moment = moment_of(text)
     return moment.astimezone(UTC).timestamp() if moment else None
+
+
+def latest(times: Iterable[str]) -> str:
+    """Return the last of these times, or an empty string."""
+    return max(times, key=lambda time: (seconds_of(time) or 0.0, time), default="")

@@ -62,6 +62,22 @@ def test_late_days(graded, handed_in, policy, score, words):
     assert words in found[2]
 
 
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("2026-03-02T00:30:00+09:00", "2026-03-01T20:00:00-05:00"),
+        ("2026-03-01T01:00:00+00:00", "2026-03-01 23:00:00 UTC"),
+    ],
+)
+def test_folders_of_one_lesson_were_submitted_with_the_last(graded, tmp_path, first, last):
+    for number, time in enumerate((first, last)):
+        folder = hand_in(tmp_path / "class/ada" / f"02_{number}", answers={})
+        (folder / "timestamp.txt").write_text(time)
+    graded(first, rules=DUE)
+    [grade] = json.loads((tmp_path / "grades/grades.json").read_text())["grades"]
+    assert grade["handed_in"] == last
+
+
 def test_extensions_move_the_due_time(graded):
     late = "2026-03-03 20:00:00 UTC"
     longer = "student,lesson,days,reason\nada,02,3,ill\n"
