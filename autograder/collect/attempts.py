@@ -15,16 +15,16 @@ from autograder.safe_text import shortened
 from autograder.submissions.class_folder import noted_time
 from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import WORK, Kind, hinted_lesson, is_package, lesson_of, stem
-from autograder.submissions.moments import seconds_of
+from autograder.submissions.moments import latest, seconds_of
 
 
 def whole(piece: Piece) -> str:
     return piece.item.label
 
 
-def with_top(piece: Piece) -> str | None:
+def top_of(piece: Piece) -> str | None:
     """Return the package or the lesson's folder in a student's own folder, or None."""
-    for place in () if piece.item.called else reversed(piece.name.parents):
+    for place in reversed(piece.name.parents):
         if is_package(place.name) or lesson_of(place.name) or hinted_lesson(stem(place.name)):
             return str(place)
     return None
@@ -33,15 +33,15 @@ def with_top(piece: Piece) -> str | None:
 def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Note]]:
     """Return when the last of these files was submitted, which is when the work was complete."""
     working = {whole(piece) for piece in pieces if piece.kind in WORK}
-    times, doubts = {""}, list[Note]()
+    times, doubts = list[str](), list[Note]()
     for piece in pieces:
         if not working or whole(piece) in working:
-            times.add(piece.item.submitted)
+            times.append(piece.item.submitted)
             if piece.kind == Kind.TIMESTAMP and not piece.item.submitted:
                 time, unread = noted_time(piece.path, shortened(piece.name, 80))
-                times.add(time)
+                times.append(time)
                 doubts += unread
-    return max(times, key=lambda time: (seconds_of(time) or 0.0, time)), doubts
+    return latest(times), doubts
 
 
 def when(pieces: Sequence[Piece]) -> tuple[float, int, float]:
@@ -54,7 +54,10 @@ def when(pieces: Sequence[Piece]) -> tuple[float, int, float]:
 def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Note]]:
     """Keep only the last download and, within it, only the last package or folder."""
     left, left_out = list(pieces), list[str]()
-    kinds: tuple[Callable[[Piece], str | None], ...] = (whole, with_top)
+    kinds: tuple[Callable[[Piece], str | None], ...] = (
+        whole,
+        lambda piece: None if piece.item.called else top_of(piece),
+    )
     for attempt_of in kinds:
         attempts = grouped((attempt_of(piece), piece) for piece in left)
         attempts.pop(None, None)

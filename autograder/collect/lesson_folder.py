@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from autograder.codes import FindingCode
-from autograder.collect.attempts import with_top
+from autograder.collect.attempts import top_of, whole
 from autograder.collect.download import Piece
 from autograder.notes import Note
 from autograder.safe_text import shortened
@@ -36,8 +36,8 @@ def named(pieces: Collection[Piece]) -> tuple[dict[str, Path], list[Note]]:
     read = (files.outputs, files.answers, files.reports)
     for kind in read:
         count_copies_once(kind)
-    left = {*files.outputs, *files.answers}
-    tops = {top for piece in pieces if piece.path in left and (top := with_top(piece))}
+    left = [one for one in pieces if one.path in files.outputs or one.path in files.answers]
+    tops = max({*filter(None, map(top_of, left))}, {*map(whole, left)}, key=len)
     shorten_names(files)
     result: dict[str, Path] = {}
     for kind in (*read, files.programs):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from autograder.codes import FindingCode
+from autograder.submissions.manifest import doubts_in
 from tests.autograder.submissions.downloads import (
     FIRST,
     GOOD,
@@ -73,6 +74,25 @@ def test_the_files_of_one_hand_in_stay_together(tmp_path, grade, platform, make)
     files = {"ada/work.zip": packed({"a_1.out": GOOD}), "ada/answers.txt": SECOND["answers.txt"]}
     place = write(tmp_path, "class", files)
     assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["lovelaceada_101_{}_w{}.zip", "Ada_4701_assignsubmission_file_/{}{}.zip", "ada/01_{}/w{}.zip"],
+)
+def test_packages_that_count_together_are_reported(tmp_path, collect, names):
+    files = {names.format(n, n): packed(one) for n, one in enumerate((FIRST, SECOND), 1)}
+    platform = {"l": "canvas", "A": "moodle"}.get(names[0], "folders")
+    done = collect(write(tmp_path, "down", files), "--lesson", "01", platform=platform)
+    [row] = done.rows.values()
+    assert [one.code for one in doubts_in(row)] == [FindingCode.SEVERAL_FOLDERS]
+
+
+def test_downloads_that_count_together_are_reported(tmp_path, collect):
+    places = [write(tmp_path / "in", str(n), below("ada", one) | below("zoe", one))
+              for n, one in enumerate((FIRST, SECOND))]  # fmt: skip
+    for row in collect(*places, "--lesson", "01").rows.values():
+        assert [one.code for one in doubts_in(row)] == [FindingCode.SEVERAL_FOLDERS]
 
 
 # --- from several downloads -------------------------------------------------------------------
