@@ -76,7 +76,7 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Note]]:
     for piece in opened(item, walk, name, stack):
         if code := UNREAD.get(piece.kind):
             walk.doubts.append(note_of(code, shortened(piece.name)))
-        else:
+        elif piece.kind != Kind.CLUTTER:
             pieces.append(piece)
     return pieces, walk.doubts
 

@@ -40,7 +40,7 @@ def read_worksheets(paths: Iterable[Path], zone: tzinfo | None) -> dict[str, Abo
         for _, row in read_csv(path, ()):
             first, *cells = row.values()
             number = PARTICIPANT.match(first)
-            if not number:
+            if not number or not cells:
                 raise SettingsError(
                     f"{path} is not a grading worksheet of Moodle's. Its first column should have "
                     "entries like `Participant 4701`"
@@ -88,7 +88,7 @@ def gradescope(place: Path) -> dict[str, About]:
     """Return the students and the time of each submission, by its folder."""
     try:
         submissions = yaml.load((place / EXPORT).read_bytes(), TEXTS)
-        return {name: about(without_colons(facts)) for name, facts in submissions.items()}
+        return {name: about(name, without_colons(facts)) for name, facts in submissions.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
         raise SettingsError(
             f"{place / EXPORT} is not the metadata that Gradescope's export has"
@@ -99,8 +99,8 @@ def without_colons(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {key.lstrip(":"): value for key, value in facts.items()}
 
 
-def about(facts: Mapping[str, Any]) -> About:
-    claims = (claim(without_colons(person)) for person in facts["submitters"])
+def about(name: str, facts: Mapping[str, Any]) -> About:
+    claims = [claim(without_colons(person)) for person in facts["submitters"]] or [Claim(name)]
     return About(tuple(claims), str(facts.get("created_at", "")).replace(" Z", "+00:00"))
 
 

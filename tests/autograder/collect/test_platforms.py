@@ -16,6 +16,7 @@ from tests.autograder.submissions.downloads import (
     Files,
     below,
     canvas,
+    gradescope,
     moodle,
     repositories,
     work,
@@ -130,6 +131,13 @@ def test_a_class_within_the_download_is_refused(tmp_path, collect):
     assert (done.exit_code, (place / "class").exists()) == (2, False)
 
 
+def test_a_file_with_a_dot_stops_no_class(tmp_path, collect):
+    files = canvas() | {"lovelaceada_101_2003_.gitignore": b"", "nobody_104_2004_.env": b""}
+    done = collect(write(tmp_path, "down", files), platform="canvas")
+    assert {"lovelaceada/01", "nobody/unknown"} < done.rows.keys()
+    assert done.rows["nobody/unknown"].doubts.startswith("nothing found")
+
+
 # --- Moodle's worksheet -------------------------------------------------------------------------
 
 SHEET = (
@@ -194,6 +202,12 @@ def test_the_worksheet_knows_who_it_is_and_when(tmp_path, collect):
     assert collect(tmp_path / "down", "--timezone", "Mars", platform="moodle").exit_code == 2
 
 
+def test_a_table_of_one_column_is_no_worksheet(tmp_path, collect):
+    (tmp_path / "sheet.csv").write_text("Identifier\nParticipant 5801\n")
+    done = collect(*two_adas(tmp_path), "--worksheet", tmp_path / "sheet.csv", platform="moodle")
+    assert (done.exit_code, "is not a grading worksheet" in done.stderr) == (2, True)
+
+
 # --- Gradescope's metadata ----------------------------------------------------------------------
 
 METADATA = (
@@ -211,6 +225,15 @@ def test_metadata_as_ruby_writes_it(tmp_path):
     assert {("sis_id", "0012"), ("name", "Ada")} <= {*ada.ids}
     assert zoe == Claim("zoe@example.org", (("email", "zoe@example.org"), ("name", "Zoë")))
     assert item.submitted == "2026-03-01 20:00:00.123456789+00:00"
+
+
+def test_a_submission_without_submitters_waits_for_a_person(tmp_path, collect):
+    files = gradescope() | below("submission_9", work("ada"))
+    files["submission_metadata.yml"] += b"submission_9:\n  :submitters: []\n"
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    words = ("--roster", tmp_path / "roster.csv")
+    done = collect(write(tmp_path, "export", files), *words, platform="gradescope")
+    assert (len(done.rows), done.rows["submission_9/01"].students) == (4, "")
 
 
 @pytest.mark.parametrize("text", ["", "submission_1: [", "submission_1: x\n"])
