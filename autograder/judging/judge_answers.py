@@ -15,6 +15,7 @@ from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions.answer_values import as_interval, as_word, readings
 from autograder.submissions.answers import WrittenAnswer, speaking_of
+from autograder.submissions.doubts import file_of
 from autograder.submissions.kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import with_unit
@@ -114,7 +115,7 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
     found, code = "no answer", ReasonCode.NO_ANSWER
     if not hand_in.answers_file:
         found, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE
-    packed = [(one, PurePath(one.where[0].file).name) for one in hand_in.unseen]
+    packed = [(one, PurePath(file_of(one)).name) for one in hand_in.unseen]
     unseen = [one for one, name in packed if is_answers(name) or is_package(name)]
     if unseen and not hand_in.answers_file:
         found, hint = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice

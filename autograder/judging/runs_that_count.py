@@ -17,6 +17,7 @@ from autograder.reading.files import HAND_IN_FILE
 from autograder.records import Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import RubricCheck
+from autograder.submissions.doubts import file_of
 from autograder.submissions.kinds import is_answers
 
 SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
@@ -100,7 +101,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     hint = "submit the job to the scheduler, and later its output to your instructor"
     problems = [problem for run in hand_in.runs for problem in run.problems]
     copies = [problem for problem in problems if problem.code == FindingCode.TERMINAL_COPY]
-    unseen = [one for one in hand_in.unseen if not is_answers(PurePath(one.where[0].file).name)]
+    unseen = [one for one in hand_in.unseen if not is_answers(PurePath(file_of(one)).name)]
     if copies:
         file = copies[0].where[0].file
         reason = f"no run of `{name}` can be read; {file} is a copy from a terminal"

@@ -78,13 +78,12 @@ def reason(error: Exception) -> str:
 
 
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
-    """Return the file as plain data, and the line number of each part.
-
-    Tags and repeated keys are errors.
-    """
+    """Return the file as plain data, and the line number of each part."""
+    lines: dict[tuple, int] = {(): 1}
     try:
         text = path.read_text(encoding="utf-8-sig")
         node = yaml.compose(text, Loader=LOADER)
+        return (None if node is None else _plain(node, (), lines, path)), lines
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -94,8 +93,8 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
         what = getattr(error, "problem", None) or shortened(error)
         line = mark.line + 1 if mark else 1
         raise SettingsError(f"{path}:{line}: this is not valid YAML: {what}") from None
-    lines: dict[tuple, int] = {(): 1}
-    return (None if node is None else _plain(node, (), lines, path)), lines
+    except RecursionError:
+        raise SettingsError(f"{path}: nested too deeply, or a part contains itself") from None
 
 
 def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -> Any:

@@ -96,9 +96,10 @@ def parse(text: str) -> list[Note]:
     found = []
     for part in filter(None, (one.strip() for one in text.split("|"))):
         code, file, detail = [*part.split(": ", 2), "", ""][:3]
-        if code not in TABLE:
-            raise ValueError(code)
-        found.append(note_of(FindingCode(code), "" if file == "-" else file, detail))
+        try:
+            found.append(note_of(FindingCode(code), "" if file == "-" else file, detail))
+        except KeyError:  # a finding that is not from collecting
+            raise ValueError(code) from None
     return found
 
 

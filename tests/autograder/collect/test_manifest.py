@@ -138,6 +138,7 @@ MISTAKES = [
     ({"submitted": "yesterday"}, "is not a time with an offset"),
     ({"late": "perhaps"}, "`late` must be yes or empty"),
     ({"doubts": "a feeling"}, "unknown doubt"),
+    ({"doubts": "answered twice: a.txt: x"}, "unknown doubt"),
     ({"folder": "../ada"}, "is not a folder in the class"),
     ({"folder": "ada/99"}, "there is no folder ada/99"),
 ]
@@ -151,6 +152,15 @@ def test_a_slip_in_the_manifest_stops_the_grading(tmp_path, collect, grade, rost
     assert result.exit_code == 2
     assert NAME in result.stderr
     assert words in result.stderr
+
+
+def test_a_doubt_without_a_file_is_only_reported(tmp_path, collect, grade, points):
+    folder = collect(write(tmp_path, "down", below("ada/01", {"a_1.out": GOOD}))).folder
+    edit(folder, {"ada/01": {"doubts": "archive damaged"}})
+    (folder / "ada/01/a_1.out").unlink()
+    (folder / "ada/01/b_1.out").write_text("x")
+    result = grade(folder, "--profile", "smoke")
+    assert (result.exit_code, points(result)) == (1, {("ada", "01"): "0/10"})
 
 
 def test_folders_by_hand_are_graded_beside_collected_ones(tmp_path, collect, grade, roster, points):
