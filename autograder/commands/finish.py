@@ -49,8 +49,8 @@ def write(
 def before_release(rows: Sequence[Grade]) -> list[str]:
     """Return notes for the instructor to read before releasing the points."""
     lines = []
-    if waiting := sum(row.score is not None and row.final_score is None for row in rows):
-        lines.append(f"{counted(waiting, 'grade')} with points that wait for you: not exported.")
+    if waits := sum(row.score is not None and row.final_score is None for row in rows):
+        lines.append(f"{counted(waits, 'grade')} with points that wait: not exported to platforms.")
     if untimed := sum(row.untimed for row in rows):
         grades = counted(untimed, "grade")
         lines.append(f"{grades} without a time of submission, counted as on time.")

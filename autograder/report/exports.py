@@ -29,7 +29,7 @@ GRADES: Columns = {
     **own("student"),
     "name": lambda row, person: person.full_name,
     "email": lambda row, person: person.email,
-    **own("lesson", "score", "max_score", "raw_score", "status"),
+    **own("lesson", "score", "max_score", "waiting", "raw_score", "status"),
     "evidence": lambda row, person: row.level,
     "look": lambda row, person: "; ".join(map(str, row.look)),
     "adjustments": lambda row, person: "; ".join((*row.adjustments, *row.unused_overrides)),

@@ -86,4 +86,5 @@ def filled_name(worksheet: Path) -> str:
 
 def comment(row: Grade) -> str:
     """Return the comment for the student: no hidden checks, and no time, which Moodle shows."""
-    return "; ".join([row.status, *row.changes])
+    waiting = f"points waiting for your instructor: {row.waiting:g}" if row.waiting else ""
+    return "; ".join(filter(None, [row.status, waiting, *row.changes]))

@@ -287,20 +287,23 @@ def test_points_by_hand_wait_for_a_row_with_a_reason(tmp_path, grade):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     changes, sheet = tmp_path / "changes.csv", tmp_path / "02.csv"
-    sheet.write_text("Full name,Grade\nada,\n")
+    sheet.write_text("Full name,Grade,Feedback\nada,,\n")
 
     def looked_at():
         words = setting("overrides", changes) if changes.exists() else ()
         result = grade(tmp_path / "class", "--rubrics", rubrics, *words, "--moodle", sheet)
         page = (result.folder / "students" / "ada.html").read_text()
-        [line] = csv.DictReader(io.StringIO((result.folder / "nbgrader.csv").read_text()))
-        moodle = (result.folder / "moodle-02.csv").read_text().splitlines()[1]
+        [line], [moodle], [cells] = (
+            csv.DictReader(io.StringIO((result.folder / name).read_text()))
+            for name in ("nbgrader.csv", "moodle-02.csv", "grades.csv")
+        )
         [row] = json.loads((result.folder / "grades.json").read_text())["grades"]
         codes = [reason["code"] for reason in row["look"]]
         waits = "waits for your instructor" in page
         assert ("1 grade with points that wait" in result.stderr) == waits
-        for score in (line["score"], moodle.partition(",")[2]):
+        for score in (line["score"], moodle["Grade"]):
             assert bool(score) != waits
+        assert ("waiting" in moodle["Feedback"], cells["waiting"] != "0.0") == (waits, waits)
         assert ("02 A report" in (result.folder / "canvas.csv").read_text()) != waits
         return result.table[0][2], codes, waits, line["max_score"], result.exit_code
 
