@@ -88,10 +88,10 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
     answers = {key: value for key, value in expected.items() if key in kept.get("answers", {})}
     write(out / path.name, kept)
     write(out / "expected" / path.name, answers)
-    released = rubrics / "released" / f"{path.stem}.json"
-    if released.is_file():  # otherwise `grade --rubrics OUT` would not compare programs
-        (out / "released").mkdir(exist_ok=True)
-        shutil.copyfile(released, out / "released" / released.name)
+    for name in (f"released/{path.stem}.json", f"expected/gaps/{path.stem}.json"):
+        if (rubrics / name).is_file():  # otherwise `grade --rubrics OUT` would not compare programs
+            (out / name).parent.mkdir(exist_ok=True)
+            shutil.copyfile(rubrics / name, out / name)
     holds = f"{counted(smoke, 'point')}, {counted(len(kept['checks']), 'check')}"
     click.echo(f"{out / path.name}: {holds}")
 
