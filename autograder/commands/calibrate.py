@@ -54,7 +54,7 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     if others:
         click.echo(f"Left out, because no lesson has this name: {enumerated(others)}", err=True)
     if not any(lesson["values"] for lesson in data.values()):
-        raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
+        raise SettingsError(f"{runs} has no finished run that a rubric refers to. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
     write_if_new(out, text + yaml.safe_dump(data, sort_keys=True, allow_unicode=True))
     for lesson, values in sorted(data.items()):
@@ -72,7 +72,7 @@ def values_of(files: LessonFiles, lesson: str, rubrics: Path) -> dict[str, Any] 
     asked = rubric.load_rubric(path)
     values = reference_values(asked, read_files(files.outputs, own_readers(asked)))
     if not values["values"]:
-        click.echo(f"{lesson}: no finished run of this lesson", err=True)
+        click.echo(f"{lesson}: no references: its rubric needs none, or no run finished", err=True)
     return values
 
 

@@ -197,7 +197,7 @@ CHECKS = (
     Check(Code.CLOCK_BACKWARDS, clock_backwards),
     Check(Code.NEVER_WRITTEN, never_written, ONCE),
     Check(Code.SAMPLES_IMPOSSIBLE, impossible_samples),
-    Check(Code.DATA_IS_ANOTHER, other_data, "`lessons data check`, then run the job again"),
+    Check(Code.DATA_IS_ANOTHER, other_data, "`lessons data status`, then run the job again"),
     Check(Code.SYNTHETIC_DATA, synthetic_data, FETCH),
     Check(Code.ROUNDS_COPIED, copied_rounds),
     Check(Code.SHARE_BEYOND_ONE, share_beyond_one, SAME_STEPS),

@@ -1,9 +1,9 @@
 """Detect one run submitted as several, from values that no two runs have in common.
 
 No two runs take exactly the same time, to the microsecond. Honest runs of one program with one seed
-can end with the same losses and parameters to the last digit, but not if they differ in seed,
-framework, number of ranks or number of samples. With strong scaling, or with a network split into
-stages, the number of ranks does not matter either.
+can end with the same losses and parameters to the last digit. Runs that differ in seed, framework
+or number of samples cannot. Nor can runs on other numbers of ranks, except with strong scaling, or
+with a network split into stages.
 """
 
 from collections.abc import Sequence
