@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 import click
 
-EXIT_CODES = "Exit code 0: done; 1: it failed; 2: mistyped, or a file that you gave is wrong."
+EXIT_CODES = "Exit code 0: done; 1: it failed; 2: wrong usage, or a mistake in one of your files."
 
 
 def with_exit_codes(command: click.Command) -> click.Command:

@@ -18,10 +18,8 @@ from autograder.submissions.regular_files import why as reason_of
 
 
 @click.command(
-    epilog=(
-        "Exit code 0: your outputs earn all available points; 1: some points are missing; "
-        "2: mistyped."
-    )
+    epilog="Exit code 0: your outputs earn all available points; 1: some points are missing; "
+    "2: wrong usage."
 )
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--lesson", help="The lesson, if the folder is not named after it.")

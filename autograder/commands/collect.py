@@ -29,10 +29,8 @@ def zone_option(context: click.Context, parameter: click.Parameter, name: str | 
 
 
 @click.command(
-    epilog=(
-        "Exit code 0: collected; 1: collected, but some rows are doubtful; 2: mistyped, or a "
-        "mistake in one of your files: nothing was collected."
-    )
+    epilog="Exit code 0: collected; 1: collected, but some rows are doubtful; 2: wrong usage, or a "
+    "mistake in one of your files: nothing was collected."
 )
 @click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option(

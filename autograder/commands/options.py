@@ -29,9 +29,9 @@ THERE = click.Path(path_type=Path, file_okay=False, exists=True)
 COURSE = "Deep learning on supercomputers"
 LONGEST_TITLE = 120
 GRADED = (
-    "Exit code 0: graded; 1: graded, and a person should look at something; 2: mistyped, or a "
-    "mistake in one of your files: nothing was graded; 3: the grader failed on a submission and "
-    "graded the others."
+    "Exit code 0: graded; 1: graded, and a person should look at something; 2: wrong usage, "
+    "or a mistake in one of your files: nothing was graded; 3: the grader failed on a submission "
+    "and graded the others."
 )
 FOR_COLLECT = ("groups", "timezone")  # fields that `grade` has no use for
 

@@ -39,7 +39,7 @@ SHOWN = (
 
 @click.command(
     "read",
-    epilog="Exit code 0: a training run was recognised; 1: none in any of the files; 2: mistyped.",
+    epilog="Exit code 0: a training run was recognised; 1: none in any file; 2: wrong usage.",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @with_json

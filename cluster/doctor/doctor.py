@@ -26,7 +26,7 @@ SUMMARY = {OK: "ok", LOOK: "to look at", BROKEN: "broken"}
 @click.command(
     "doctor",
     epilog="Exit code 0: nothing is broken, but read the lines that say `look`; 1: something is"
-    " broken; 2: mistyped.",
+    " broken; 2: wrong usage.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each finding as a line of JSON.")
 @click.option("--job", is_flag=True, help="Print a job file that runs the doctor on all ranks.")

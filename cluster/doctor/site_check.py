@@ -77,7 +77,7 @@ def site_group() -> None:
 
 @site_group.command(
     "check",
-    epilog="Exit code 0: nothing is wrong; 1: something is, and the output says what; 2: mistyped.",
+    epilog="Exit code 0: nothing is wrong; 1: something is, as the output says; 2: wrong usage.",
 )
 @click.argument("name", required=False)
 def check_command(name: str | None) -> None:

@@ -18,7 +18,7 @@ SOLUTIONS = Path(__file__).parents[2] / "solutions"
     "first-day",
     epilog=(
         "Exit code 0: the course runs there; 1: something is wrong, and the output says what; "
-        "2: mistyped."
+        "2: wrong usage."
     ),
 )
 @click.option("--site", "site_name", metavar="SITE", help="Site to test. Default: the site in use.")

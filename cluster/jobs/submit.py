@@ -36,7 +36,7 @@ lines become options of qsub.
     "submit",
     help=HELP,
     epilog="Exit code 0: submitted, and with --wait the job succeeded; 1: refused, or the job "
-    "failed; 2: mistyped; 130: interrupted.",
+    "failed; 2: wrong usage; 130: interrupted.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOB.SBATCH [ARGUMENTS]")

@@ -27,8 +27,8 @@ from cluster.sites.use import PERSONAL
 
 @click.command(
     "rerun",
-    epilog="Exit code 0: all were run again; 1: some were not, and the output says why; 2: "
-    "mistyped.",
+    epilog="Exit code 0: all were run again; 1: some were not, and the output says why; "
+    "2: wrong usage.",
 )
 @click.argument("path", metavar="CLASS[/STUDENT]", type=click.Path(path_type=Path))
 @click.argument("lesson", metavar="NN")

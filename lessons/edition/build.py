@@ -198,7 +198,7 @@ def replace_file(path: Path, content: bytes) -> None:
     "build",
     epilog=(
         "Exit code 0: done, or with --check nothing to do; 1: with --check, lessons/ is out of "
-        "date; 2: mistyped."
+        "date; 2: wrong usage."
     ),
 )
 @click.argument("lessons", metavar="[NN]...", nargs=-1)

@@ -21,7 +21,7 @@ from lessons.folders import course_root
 @click.command(
     "run",
     epilog=(
-        "Exit code 0: all lessons passed; 1: a lesson failed; 2: mistyped, nothing was started; "
+        "Exit code 0: all lessons passed; 1: a lesson failed; 2: wrong usage, nothing was started; "
         "128 + signal: interrupted."
     ),
 )

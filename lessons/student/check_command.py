@@ -27,7 +27,7 @@ COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
 @click.command(
     "check",
     epilog=(
-        "Exit code 0: all exercises passed; 1: an exercise is missing or wrong; 2: mistyped; "
+        "Exit code 0: all exercises passed; 1: an exercise is missing or wrong; 2: wrong usage; "
         "128 + signal: interrupted."
     ),
 )

@@ -12,7 +12,7 @@ from lessons.toolkit.data import catalogue, fetch, files
 from lessons.toolkit.data.catalogue import Entry, File
 from lessons.toolkit.data.errors import DataError
 
-EXIT_CODES = "Exit code 0: all files are right; 1: one is missing or broken; 2: mistyped."
+EXIT_CODES = "Exit code 0: all files are right; 1: one is missing or broken; 2: wrong usage."
 SETS = sorted(catalogue.catalogue())
 COLUMNS = ("data set", "file", "bytes", "state", "where")
 
