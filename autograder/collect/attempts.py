@@ -5,7 +5,7 @@ package and each folder that is named after a lesson is an attempt, too. The pla
 which one is the last, then its upload number, then the time at which the files were last changed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from autograder.codes import FindingCode
 from autograder.collect.download import Piece
@@ -54,11 +54,7 @@ def when(pieces: Sequence[Piece]) -> tuple[float, int, float]:
 def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Note]]:
     """Keep only the last download and, within it, only the last package or folder."""
     left, left_out = list(pieces), list[str]()
-    kinds: tuple[Callable[[Piece], str | None], ...] = (
-        whole,
-        lambda piece: None if piece.item.called else top_of(piece),
-    )
-    for attempt_of in kinds:
+    for attempt_of in (whole, lambda piece: None if piece.item.called else top_of(piece)):
         attempts = grouped((attempt_of(piece), piece) for piece in left)
         attempts.pop(None, None)
         working = [one for one in attempts if any(p.kind in WORK for p in attempts[one])]

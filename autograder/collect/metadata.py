@@ -90,9 +90,7 @@ def gradescope(place: Path) -> dict[str, About]:
         submissions = yaml.load((place / EXPORT).read_bytes(), TEXTS)
         return {name: about(name, without_colons(facts)) for name, facts in submissions.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
-        raise SettingsError(
-            f"{place / EXPORT} is not the metadata that Gradescope's export has"
-        ) from None
+        raise SettingsError(f"{place / EXPORT} is not the metadata of Gradescope's") from None
 
 
 def without_colons(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,11 +24,11 @@ from autograder.submissions.kinds import TYPED, is_clutter, is_package, stem
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """How a platform names submissions.
+    """The form of a platform's names of submissions.
 
-    `form` matches the last parts of a submission's path. Its groups: the student's `name` and `id`
-    (`column` is the roster's for it), `late`, `upload`, `called` (the student's own file name),
-    `typed` (a page that the student typed into), `lesson`, `time`.
+    `form` matches the last parts of a submission's path. It has the groups `name` and `id` (of the
+    student; `column` is the id's in the roster), `late`, `upload`, `lesson` and `time`. `called` is
+    the student's own file name, and `typed` a page that the student typed into.
     """
 
     form: str

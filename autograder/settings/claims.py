@@ -6,7 +6,7 @@ students share is ignored.
 """
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from autograder.safe_text import printable
@@ -43,8 +43,9 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     def find(claim: Claim) -> tuple[str, ...]:
         for kind, text in (*claim.ids, ("name", claim.name)):
             exact = {text} & people.keys() if kind == "name" else ()  # ada is not Ada
-            if student := only_student(exact or ids[kind].get(same(text))):
-                return (student,)
+            students = exact or ids[kind].get(same(text), ())
+            if len(students) == 1:
+                return tuple(students)
         nobody_known = () if people else (one_spelling(claim.name),)
         return teams.get(same(claim.name), nobody_known)
 
@@ -54,11 +55,6 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
 def identifiers(person: Person) -> list[str]:
     names = (person.full_name, f"{person.first_name} {person.last_name}".strip())
     return [*(getattr(person, kind) for kind in IDS), *names]
-
-
-def only_student(students: Collection[str] | None) -> str:
-    """Return the student, or an empty string if there is none, or more than one."""
-    return next(iter(students)) if students and len(students) == 1 else ""
 
 
 def owners(pairs: Iterable[tuple[str, Iterable[str]]]) -> Owners:

@@ -115,9 +115,7 @@ def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submiss
             f"{home / manifest.NAME}: there is no folder {shortened(row.folder)}. Collect it "
             "again, or remove the row"
         )
-    lesson = (
-        (lesson_among(row.lesson, lessons) or row.lesson) if row.lesson else sole_lesson(lessons)
-    )
+    lesson = lesson_among(row.lesson, lessons) or row.lesson or sole_lesson(lessons)
     return Submission(
         row.folder,
         (place,),

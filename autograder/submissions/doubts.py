@@ -15,7 +15,6 @@ from autograder.submissions.kinds import is_package
 MOST = 20  # doubts of one submission
 SEPARATOR = " | "  # between the doubts in a cell
 
-
 OPENS = "a zip or tar that can be read to its end"
 UPLOAD = "`{name}`: upload it again"
 REPACK = "pack the lesson's folder again, as .zip or .tar.gz"
