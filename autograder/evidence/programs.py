@@ -149,8 +149,8 @@ def compared(
         name = next((n for n in released if program.is_called(n) or n in ran_as), None)
         if name is None or len(program.lines) > MOST_LINES:
             marked = (line for line in meaningful(program.lines) if marks_of(line[1]))
-            what = f"too long to compare with {name}" if name else "of the student's own"
-            note = f"{counted(len(program.lines), 'line')} {what}"
+            what = f", too long to compare with {name}" if name else " of the student's own"
+            note = f"{counted(len(program.lines), 'line')}{what}"
             yield text_of(program, note, [changed_line("own", line) for line in marked])
             continue
         text = changed(program, name, released[name], solved.get(name, ()))
