@@ -29,20 +29,22 @@ def write(
     """Write all files, once each is complete, and return what to say about them and the rows."""
     options, settings, people = loaded.options, loaded.settings, loaded.people
     said: list[str] = []
+    made: dict[Path, str | None] = {}
+    if out:
+        named, said = files.of_class(rows, people, settings, options.canvas, options.moodle)
+        named |= files.of_students(grades, rows, people, settings)
+        made = {out / name: text for name, text in named.items()}
+    elif len({row.student for row in rows}) > 1:
+        said.append("Nothing was saved: --out FOLDER writes pages and tables.")
     if results:
         from autograder.report import gradescope
 
-        write_if_new(results, gradescope.document(grades))
-    if out:
-        made, said = files.of_class(rows, people, settings, options.canvas, options.moodle)
-        made |= files.of_students(grades, rows, people, settings)
-        for name, text in made.items():
-            if text is None:
-                (out / name).unlink(missing_ok=True)
-            else:
-                write_if_new(out / name, text)
-    elif len({row.student for row in rows}) > 1:
-        said.append("Nothing was saved: --out FOLDER writes pages and tables.")
+        made[results] = gradescope.document(grades)
+    for path, text in made.items():
+        if text is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_if_new(path, text)
     return [*said, *before_release(rows), *submitted_by_one(rows, settings)]
 
 

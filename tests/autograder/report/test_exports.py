@@ -110,9 +110,12 @@ REFUSED = [
 def test_an_export_that_cannot_be_filled_in_is_refused(home, tmp_path, text, words):
     export = tmp_path / "export.csv"
     export.write_text(text)
-    result = run("grade", home / "class", "--out", tmp_path / "out", "--canvas", export)
+    results = tmp_path / "results.json"
+    words_ = ("--out", tmp_path / "out", "--canvas", export, "--gradescope", results)
+    result = run("grade", home / "one", *words_)
     assert result.exit_code == 2
     assert f"export.csv:1: {words}" in result.stderr
+    assert not results.exists()
 
 
 MOODLE = (
