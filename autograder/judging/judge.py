@@ -34,7 +34,7 @@ from autograder.verdict import (
     Judged,
     Part,
 )
-from autograder.wording import sentences, shown
+from autograder.wording import enumerated, sentences, shown
 
 NO_REPORT = "no report.md was submitted"
 
@@ -136,7 +136,10 @@ def _check(
 
 def judge_report(hand_in: HandIn, headings: Sequence[str]) -> tuple[Part, ...]:
     """Return one check part for each heading that the rubric requires."""
-    return tuple(judge_part(hand_in, title) for title in headings)
+    parts = {title: judge_part(hand_in, title) for title in headings}
+    missing = [f"`## {title}`" for title, part in parts.items() if part.status != PASSED]
+    advice = f"write {enumerated(missing)} in report.md"
+    return tuple(p if p.status == PASSED else replace(p, advice=advice) for p in parts.values())
 
 
 def judge_part(hand_in: HandIn, title: str) -> Part:
@@ -151,9 +154,8 @@ def judge_part(hand_in: HandIn, title: str) -> Part:
         else:
             status, found, code = PASSED, f"{name} is there", ReasonCode.TEXT
     places = (where,) if where else ()
-    try_ = "" if status == PASSED else f"write a part `## {title}` in report.md"
     credit = float(status == PASSED)
-    return Part(name, status, credit, f"{name} is there", found, places, try_, code=code)
+    return Part(name, status, credit, f"{name} is there", found, places, code=code)
 
 
 # --- whatever the results of the checks ---------------------------------------------------------

@@ -109,7 +109,7 @@ def worst(events: Sequence[MeasureEvent], name: str, choose: Callable) -> Measur
     event = choose(events, key=lambda event: event.number(name))
     # A point of a scaling study also states its number of ranks.
     ranks = count(event.facts.get("ranks"))
-    on_ranks = f" on {ranks} ranks" if ranks else ""
+    on_ranks = f" on {counted(ranks, 'rank')}" if ranks else ""
     return exact(event.facts[name], "", [event.where], f"round {event.facts['round']}{on_ranks}")
 
 
