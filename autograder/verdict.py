@@ -256,7 +256,7 @@ class Grade:
         reasons: dict[str, Note] = {}
         for note in (*self.findings, *unsure):
             if note.look:
-                reasons.setdefault(note.title, note)
+                reasons.setdefault(str(note), note)
         return sorted(reasons.values(), key=lambda note: note.code.rank)
 
     @property

@@ -11,6 +11,7 @@ from autograder.report.class_page.matrix import table
 from autograder.report.class_page.page import About, class_pages, reruns
 from autograder.report.student.said_once import remarks
 from autograder.settings.policy import Policy
+from autograder.submissions.doubts import note_of
 from autograder.verdict import TIME_UNREADABLE, Check, Grade
 
 SYNTHETIC = make_note(FindingCode.SYNTHETIC_DATA)
@@ -40,6 +41,11 @@ def test_the_most_severe_reason_is_first_and_then_the_rarest(look, first):
     [mine, *_] = most_severe_first([row("ada", *look), *others])
     assert mine.look[0].code == first
     assert set(mine.look) == set(look)
+
+
+def test_each_file_that_was_left_out_is_a_reason():
+    notes = [note_of(FindingCode.LEFT_OUT, name) for name in ("a.out", "b.out", "a.out")]
+    assert list(map(str, row("ada", *notes).look)) == list(map(str, notes[:2]))
 
 
 def test_students_with_the_most_severe_reason_are_the_first_on_the_class_page():
