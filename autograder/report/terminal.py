@@ -58,7 +58,7 @@ def show(
     lines = [summary(rows), size_notice(rows, profile), *said]
     if out is not None:
         lines.append(f"Reports: {out / 'index.html'}")
-    if out is not None and is_one_student and rows[0].page:
+    if out is not None and is_one_student:
         lines.append(f"         {out / PAGES / rows[0].page}")
     print("\n".join(filter(None, lines)), file=sys.stderr)
 

@@ -71,7 +71,7 @@ def of_lesson(file: Path, graded: GradedClass, people: Mapping[str, Person]) -> 
     """Return the students who submitted something for a file's lesson, even if only a picture."""
     lesson, grades = filling.lesson_meant(file, graded.rows), {}
     for row in graded.rows:
-        if row.lesson == lesson and row.page:
+        if row.lesson == lesson:
             record, _ = read(graded.folder / record_file(row.page))
             own = [grade for grade in record if grade.lesson == lesson or is_unclear(grade)]
             for grade in sorted(own, key=is_unclear)[:1]:
