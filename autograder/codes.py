@@ -79,7 +79,7 @@ class FindingCode(StrEnum):
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts", BOTH
     TERMINAL_COPY = ("copy from a terminal", LOOK,
         "This is a copy from a terminal, not the file that the job wrote")
-    OUTPUT_CUT = auto(), LOOK, "The last line of an output is cut off"
+    OUTPUT_CUT = auto(), LOOK, "The end of an output is missing"
     FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
     ARCHIVE_KIND = auto(), LOOK, "{name}: this kind of archive is not read; .zip and .tar.gz are"
     ARCHIVE_CLOSED = auto(), LOOK, "{name}: archives are not opened here", BOTH
@@ -91,7 +91,6 @@ class FindingCode(StrEnum):
     # Answers.
     ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
     ANSWERS_MISNAMED = auto(), INFORMATION, "The answers are in a file with another name"
-    ANSWERS_TOO_LARGE = auto(), INFORMATION, "The answers file is too large to read"
     ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"
     ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"
     ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
@@ -218,7 +217,7 @@ class ReasonCode(StrEnum):
     NO_RUN = "no run"
     NO_RUN_OF_SIZE = "no run of size"
     RUN_UNFINISHED = "run unfinished"
-    RUN_UNCLEAR = "run unclear"  # an output without a record does not show every fact in `where`
+    RUN_UNCLEAR = "run unclear"  # an output may be this run, but does not show it
     NOT_CALIBRATED = "not calibrated"  # the instructor has not measured the solution on this site
     NOT_MEASURED = "not measured"  # the output does not have the value
     TOO_NOISY = "too noisy"  # the repeats differ too much, or the machine was busy: run again

@@ -22,7 +22,7 @@ from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import is_clutter
-from autograder.submissions.regular_files import open_regular
+from autograder.submissions.walk import open_regular
 
 # What Python's library raises on a member that it cannot unpack. Other members are still read.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)

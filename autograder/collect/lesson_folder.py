@@ -20,8 +20,7 @@ from autograder.submissions.lesson_files import (
     digest_of,
     shorten_names,
 )
-from autograder.submissions.regular_files import open_regular, why
-from autograder.submissions.walk import Found
+from autograder.submissions.walk import Found, open_regular, why
 from autograder.writing import cannot_write
 
 SCRATCH = ".collecting-"

@@ -14,7 +14,7 @@ from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile
-from autograder.submissions.regular_files import why as reason_of
+from autograder.submissions.walk import why as reason_of
 
 
 @click.command(

@@ -18,7 +18,7 @@ from autograder.records import Run
 from autograder.safe_text import LONGEST, printable, shortened
 from autograder.settings.rubric import load_formats
 from autograder.submissions.output_names import with_error_outputs
-from autograder.submissions.regular_files import why as reason_of
+from autograder.submissions.walk import why as reason_of
 from autograder.wording import counted
 
 MOST_SIZES = 200  # more are unlikely, and the table is repeated with each of its runs

@@ -50,9 +50,10 @@ def misspelt_as(hand_in: HandIn, key: str) -> str | None:
 def judge_answer(hand_in: HandIn, key: str) -> Part:
     question = hand_in.rubric.answers[key]
     answer = hand_in.answers.get(key)
+    expected = f"{key}: {'an' if question.kind == 'interval' else 'a'} {question.kind}"
     if answer is None or not (answer.text or answer.differs):
-        return _no_answer(hand_in, key, question)
-    expected, found = f"{key}: a {question.kind}", f"{key}: {shortened(answer.text, 40)}"
+        return _no_answer(hand_in, key, expected)
+    found = f"{key}: {shortened(answer.text, 40)}"
     part = Part(key, FAILED, 0, expected, found, (answer.where,), code=ReasonCode.ANSWER)
     if answer.differs:
         expected, code = f"{key}: one answer", ReasonCode.ANSWERS_DIFFER
@@ -105,7 +106,7 @@ def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: 
     return _judged(part, question, contains and not wide)
 
 
-def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
+def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:
     if misspelt := misspelt_as(hand_in, key):
         where: tuple[Where, ...] = (hand_in.answers[misspelt].where,)
         hint = f"is `{misspelt}` meant? The id is `{key}`"
@@ -123,7 +124,7 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
     if lines := speaking_of(key, hand_in.unread):
         found = "no readable answer, but this line: " + shortened(lines[0].text, 80)
         where, code = (lines[0].where,), ReasonCode.ANSWER_UNREAD
-    return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint, code=code)
+    return Part(key, FAILED, 0, expected, found, where, hint, code=code)
 
 
 def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part: Part) -> Part:
@@ -133,8 +134,9 @@ def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part
     try:
         last = run_that_counts(hand_in, question.of or "")
     except NotMeasured as missing:
-        reason, where = missing.reason, missing.where
-        return replace(part, actual=reason, where=where, advice=missing.try_, code=missing.code)
+        status = FAILED if missing.without_run else NOT_MEASURED
+        part = replace(part, status=status, where=missing.where, advice=missing.try_)
+        return replace(part, actual=missing.reason, code=missing.code)
     try:
         values = own_values(hand_in, question, last)
     except NotMeasured as missing:

@@ -13,7 +13,7 @@ from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE
 from autograder.notes import Note
 from autograder.reading.ends import ECHO
-from autograder.reading.files import HAND_IN_FILE
+from autograder.reading.files import HAND_IN_FILE, problems_of
 from autograder.records import Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import RubricCheck
@@ -73,10 +73,9 @@ def latest_run(hand_in: HandIn, name: str) -> Run:
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     """Return the reason why there is no run with this name.
 
-    There are several possible reasons. No run was submitted. An output does not include all facts
-    about the run. The job ended before its program began to record, for example because workers
-    waited in vain, so only the file name identifies the job. An output was copied from a terminal
-    window. Or the run is in an archive that could not be opened.
+    No run was submitted, or it is in an archive that could not be opened. An output does not show
+    all facts about the run, has an unknown format, or was copied from a terminal window. Or the job
+    ended before its program began to record: then only the file name identifies the job.
     """
     choice = hand_in.rubric.runs[name]
     unclear = plain_outputs(hand_in.runs, choice)  # with all facts, one of these would be the run
@@ -97,10 +96,10 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
             reason = f"no run of `{name}`: its job ended before the program began to record; "
             reason += f"{run.outcome} ({cause.title}: {problem_text(cause)})"
             return NotMeasured(reason, last_lines(run), cause.where, ReasonCode.NO_RUN)
-    reason = f"no run of `{name}` was submitted"
+    reason, code = f"no run of `{name}` was submitted", ReasonCode.NO_RUN
     hint = "submit the job to the scheduler, and later its output to your instructor"
-    problems = [problem for run in hand_in.runs for problem in run.problems]
-    copies = [problem for problem in problems if problem.code == FindingCode.TERMINAL_COPY]
+    strange = [run.files[0] for run in hand_in.runs if is_strange(run, hand_in)]
+    copies = problems_of(hand_in.runs, FindingCode.TERMINAL_COPY)
     unseen = [one for one in hand_in.unseen if not is_answers(PurePath(file_of(one)).name)]
     if copies:
         file = copies[0].where[0].file
@@ -109,7 +108,17 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     elif unseen:
         reason = f"no readable run of `{name}` was submitted: {unseen[0].actual}"
         hint = f"{unseen[0].advice}; if this run is not in it, {hint}"
-    return NotMeasured(reason, hint, code=ReasonCode.NO_RUN)
+    elif strange:
+        reason = f"no run of `{name}` was recognised in {shortened(', '.join(strange[:3]))}"
+        hint, code = "let the program write a run record", ReasonCode.RUN_UNCLEAR
+    return NotMeasured(reason, hint, [Where(file, 1) for file in strange[:3]], code)
+
+
+def is_strange(run: Run, hand_in: HandIn) -> bool:
+    """Return whether an output has no record and is no run of the rubric's, but may be one."""
+    ended = run.outcome in (Outcome.COMPLETED, Outcome.UNKNOWN)
+    choices = hand_in.rubric.runs.values()
+    return ended and not (run.has_header or any(plain_outputs([run], one) for one in choices))
 
 
 def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:

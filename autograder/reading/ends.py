@@ -7,8 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
+from autograder import data_files
 from autograder.codes import FindingCode, Outcome
 from autograder.notes import Note, make_problem
 from autograder.reading.formats import template
@@ -37,8 +36,7 @@ class EndLine:
 
 @lru_cache(maxsize=1)
 def data() -> dict[str, Any]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(FILE.read_bytes(), loader)
+    return data_files.load(FILE)
 
 
 @lru_cache(maxsize=1)

@@ -14,10 +14,10 @@ from autograder.reading.formats import presets, record
 from autograder.reading.formats.record_values import TAG, BadLineError, decode
 from autograder.reading.line_facts import Reader
 from autograder.reading.one_job import read_job
-from autograder.reading.scanned_file import KEPT, MOST, ScannedFile
+from autograder.reading.run_drafts import KEPT, MOST, ScannedFile
 from autograder.records import Run, Where
 from autograder.submissions import doubts, output_names
-from autograder.submissions.regular_files import open_regular, unreadable, why
+from autograder.submissions.walk import open_regular, unreadable, why
 
 
 def read_files(
@@ -213,16 +213,25 @@ def badly_submitted(runs: Sequence[Run]) -> list[Note]:
 
 
 def cut_off(runs: Sequence[Run]) -> list[Note]:
-    """Return a finding for each run whose record ends within a line, for no other known reason."""
+    """Return a finding for each record that ends too early, for no other known reason.
+
+    If a repeat of the run has finished, only one that ends within a line is a finding.
+    """
     findings = []
+    done = {(r.header.source, r.workers) for r in runs if r.outcome == Outcome.COMPLETED}
     for run in runs:
-        problem = max(run.problems, key=lambda one: one.where[0].line, default=None)
         last = max((epoch.where.line for epoch in run.epochs if epoch.where), default=0)
-        torn = problem and problem.code == FindingCode.BAD_LINE and problem.where[0].line > last
-        if problem and torn and run.outcome in (Outcome.INCOMPLETE, Outcome.COMPLETED):
-            code, found = FindingCode.OUTPUT_CUT, f"{problem.where[0].file}: {problem.title}"
+        here = [one for one in run.problems if one.where[0].file == run.files[0]]
+        final = sorted(here, key=lambda one: one.where[0].line)[-1:]
+        torn = [p for p in final if p.code == FindingCode.BAD_LINE and p.where[0].line > last]
+        early = run.has_header and run.outcome == Outcome.INCOMPLETE
+        early = early and (run.header.source, run.workers) not in done
+        if early or (torn and run.outcome in (Outcome.INCOMPLETE, Outcome.COMPLETED)):
+            where = torn[0].where if torn else [Where(run.files[0], last)]
+            found = torn[0].title if torn else "the record stops before the run's end"
+            found, code = f"{run.files[0]}: {found}", FindingCode.OUTPUT_CUT
             advice = "copy the file again from where the job wrote it, and submit it again"
-            findings.append(make_note(code, "whole lines", found, problem.where, advice))
+            findings.append(make_note(code, "a record to its end", found, where, advice))
     return findings
 
 

@@ -13,8 +13,7 @@ from autograder.reading.formats import record
 from autograder.reading.lane_runs import checked
 from autograder.reading.line_facts import RUN_NUMBERS, Reader
 from autograder.reading.printed_numbers import placed
-from autograder.reading.run_drafts import RunDraft, drafts_of
-from autograder.reading.scanned_file import ScannedFile
+from autograder.reading.run_drafts import RunDraft, ScannedFile, drafts_of
 from autograder.records import Number, Run, Where
 from autograder.submissions import output_names
 

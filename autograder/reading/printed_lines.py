@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from autograder.reading import ends, lines
 from autograder.reading.lanes import add_line
 from autograder.reading.line_facts import NOTHING, Reader
-from autograder.reading.scanned_file import ScannedFile
+from autograder.reading.run_drafts import ScannedFile
 from autograder.records import Where
 
 WIDEST = 2000  # characters of a line that readers see, so that patterns stay quick on any line

@@ -20,7 +20,7 @@ from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.answer_values import QUOTES, unquoted
 from autograder.submissions.doubts import note_of
-from autograder.submissions.regular_files import open_regular, start_of, unreadable, why
+from autograder.submissions.walk import open_regular, start_of, unreadable, why
 
 MAX_BYTES = 1_000_000
 MOST_ASIDE = 50_000  # largest answers file under another name
@@ -53,7 +53,9 @@ def read_answers(
         return {}, [unreadable(name, why(error))]
     if len(data) > MAX_BYTES:
         found = f"more than {MAX_BYTES:,} bytes"
-        return {}, [note_of(FindingCode.ANSWERS_TOO_LARGE, "", found, [Where(name, 1)])]
+        return {}, [note_of(FindingCode.ANSWERS_NOT_TEXT, name, found)]
+    if b"\0" in data:
+        return {}, [note_of(FindingCode.ANSWERS_NOT_TEXT, name, "no plain text in UTF-8")]
     return parse_answers(data, name, ids, unread)
 
 
@@ -62,19 +64,24 @@ def parse_answers(
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
     """Return the answers by id, and findings about lines that do not count.
 
-    `ids` are the ids of all questions. Lines that cannot be read are also added to `unread`.
+    `ids` are the ids of all questions. Lines that cannot be read are also added to `unread`: if no
+    question is answered, at least one that names no question.
     """
-    found, findings = list[tuple[str, WrittenAnswer]](), list[Note]()
-    asked = [words_of(key) for key in ids]
-    for where, text, key, value in lines_of(data, name, ids):
-        words = words_in(text)
-        if key:
-            found.append((key, WrittenAnswer(value, where)))
-        elif not ids or any(asked_for <= words for asked_for in asked):
-            if unread is not None and len(unread) < MOST_UNREAD:
-                unread.append(WrittenAnswer(text, where))
-            code = FindingCode.ANSWER_LINE_UNREAD
-            findings.append(note_of(code, "", shortened(text, 80), [where]))
+    lines, asked = list(lines_of(data, name, ids)), [words_of(key) for key in ids]
+    unclear = [
+        WrittenAnswer(text, where)
+        for where, text, key, _ in lines
+        if not key and (not ids or any(words <= words_in(text) for words in asked))
+    ]
+    if ids and not unclear and not any(value for _, _, key, value in lines if key in ids):
+        unclear = [WrittenAnswer(text, where) for where, text, key, _ in lines if key not in ids][
+            :1
+        ]
+    if unread is not None:
+        unread += unclear[: MOST_UNREAD - len(unread)]
+    code = FindingCode.ANSWER_LINE_UNREAD
+    findings = [note_of(code, "", shortened(line.text, 80), [line.where]) for line in unclear]
+    found = [(key, WrittenAnswer(value, where)) for where, _, key, value in lines if key]
     answers, different = without_contradictions(found)
     return answers, [*findings, *different]
 

@@ -27,8 +27,7 @@ from autograder.submissions.kinds import (
     lesson_among,
 )
 from autograder.submissions.moments import latest
-from autograder.submissions.regular_files import open_regular, why
-from autograder.submissions.walk import Entry, holds, scan
+from autograder.submissions.walk import Entry, holds, open_regular, scan, why
 
 SHOWN = WORK | {Kind.REPORT, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE, Kind.UNREAD_ANSWERS}
 COURSES = re.compile(r"\d\d_[a-z]\w*\Z")

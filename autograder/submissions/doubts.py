@@ -40,7 +40,6 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.ANSWERS_NOT_TEXT: ("answers.txt, plain text", "submit it as plain text, named answers.txt"),
     C.ANSWERS_MISNAMED: ("answers.txt", "rename it to answers.txt"),
     # The contents of files.
-    C.ANSWERS_TOO_LARGE: ("a few lines `id = value`", "keep only the lines `id = value`"),
     C.ANSWER_LINE_UNREAD: ("id = value", "write one line per answer, like `keras_epoch_s = 0.91`"),
     C.ANSWERED_TWICE: ("one value", "keep only the answer that should count"),
     C.SEVERAL_REPORTS: ("one report.md", ""),

@@ -21,8 +21,7 @@ from autograder.submissions.answers import (
 )
 from autograder.submissions.doubts import MOST, note_of
 from autograder.submissions.kinds import Kind
-from autograder.submissions.regular_files import open_regular
-from autograder.submissions.walk import Found, Walk
+from autograder.submissions.walk import Found, Walk, open_regular
 
 MOST_OTHERS = 3
 DICTIONARIES = {

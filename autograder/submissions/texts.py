@@ -16,7 +16,7 @@ from autograder.notes import Note
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import note_of
-from autograder.submissions.regular_files import open_regular, start_of, unreadable, why
+from autograder.submissions.walk import open_regular, start_of, unreadable, why
 from autograder.text_hash import text_hash
 from autograder.verdict import QuotedLine
 

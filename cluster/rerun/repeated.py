@@ -13,7 +13,7 @@ from autograder.settings.rubric_schema import Profile, Rubric, own_readers
 from autograder.submissions.class_folder import Submission
 from autograder.submissions.kinds import JOB_FILES, is_package, lesson_of
 from autograder.submissions.lesson_files import LessonFiles, read_places
-from autograder.submissions.regular_files import open_regular
+from autograder.submissions.walk import open_regular
 
 LARGEST = 1_000_000  # bytes of all programs
 LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds

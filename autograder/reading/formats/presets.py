@@ -5,8 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from autograder import data_files
 from autograder.reading.formats import template
 from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Reader
 from autograder.reading.printed_numbers import UNITS, VALUE, printed
@@ -69,8 +68,7 @@ FILE = Path(__file__).parents[1] / "presets.yaml"
 
 @lru_cache(maxsize=1)
 def data() -> list[dict[str, Any]]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(FILE.read_bytes(), loader)
+    return data_files.load(FILE)
 
 
 @lru_cache(maxsize=1)

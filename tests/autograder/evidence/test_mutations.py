@@ -84,7 +84,9 @@ COPY = {"one": one_rank(job_id="3"), "two": two_ranks(job_id="4")}
 # What was done; the run on one rank (None: unchanged) and on two; points, tier, reason to look.
 MUTATIONS = [
     ("untouched", None, two_ranks(), 10, "confirmed", None),
-    ("truncated", None, CUT, 0, "confirmed", None),
+    ("truncated", None, CUT, 0, "confirmed", FindingCode.OUTPUT_CUT),
+    ("cut within a tag", None, [*CUT, two_ranks()[-3][:5]], 0, "confirmed",
+        FindingCode.OUTPUT_CUT),
     ("last line cut in half", None, [*two_ranks()[:-1], two_ranks()[-1][:90]], 0, "confirmed",
         FindingCode.OUTPUT_CUT),
     ("lines reordered", None, swapped(two_ranks(), 4, 6), 10, "contradicted",

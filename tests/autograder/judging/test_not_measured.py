@@ -15,6 +15,7 @@ from autograder.submissions.answers import WrittenAnswer
 from tests.autograder.make_record import make_record
 from tests.autograder.make_run import make_run
 
+TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: no\n'
 SAYS_LITTLE = {"lesson": "02", "source": "keras"}  # a run that the rubric selects, without values
 
 
@@ -82,6 +83,22 @@ def test_a_run_that_is_not_there_has_failed(metric):
     assert (check.score, check.status) == (0, "failed")
     assert [part.code for part in check.parts] == [ReasonCode.NO_RUN]
     assert check.advice
+
+
+OWN_FORMAT = "pass 1: 0.91 of all images are right\n"  # which no reader knows
+KERAS = "Epoch 1/1\n5/5 - 1s - loss: 0.5\nI am done\n"  # which this rubric does not accept
+
+
+@pytest.mark.parametrize("text", [OWN_FORMAT, KERAS])
+def test_an_output_that_fits_no_run_of_the_rubric_is_not_measured(text):
+    question = {"ask": "?", "kind": "number", "metric": "epochs", "of": "run"}
+    rubric = rubric_of(asking("epochs"), answers={"q": question})
+    runs, answers = read_bytes({"a.out": text.encode()}), {"q": WrittenAnswer("7", Where("a", 1))}
+    for check in judge(HandIn(rubric, runs, answers, "a", "full")).checks:
+        assert (check.score, check.status) == (0, "not measured")
+        assert check.where == (Where("a.out", 1),)
+    failed = read_bytes({"a.out": (OWN_FORMAT + TRACEBACK).encode()})
+    assert [check.status for check in judged(rubric_of(asking("epochs")), *failed)] == ["failed"]
 
 
 @pytest.mark.parametrize("metric", sorted(METRICS))

@@ -4,8 +4,9 @@ import pytest
 
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.measure import epochs
-from autograder.reading.files import read_bytes
+from autograder.reading.files import cut_off, read_bytes
 from autograder.reading.formats.template import load_reader
+from autograder.reading.lines import LONGEST
 from autograder.reading.plain_summary import summary
 from autograder.records import Run
 from tests.autograder.make_record import make_record
@@ -150,6 +151,16 @@ def test_a_record_that_was_cut_off_takes_no_whole_run_for_its_last_words():
     cut = "\n".join(make_record(finished=False)[:8]) + "\n"
     runs = read_bytes({"job.out": (cut + KERAS).encode()})
     assert [run.format for run in runs] == ["record", "keras"]
+
+
+def test_a_torn_line_counts_whatever_the_error_output_says():
+    record = "\n".join(make_record())
+    errors = b"\n" * 200 + b"x" * 3 * LONGEST
+    for cut in (record[:-30], record[: record.rindex(":::")]):
+        runs = read_bytes({"job_7.out": cut.encode(), "job_7.err": errors})
+        assert [note.where[0].file for note in cut_off(runs)] == ["job_7.out"]
+        again = read_bytes({"job_6.out": cut.encode(), "job_7.out": record.encode()})
+        assert len(cut_off(again)) == (cut == record[:-30])
 
 
 def test_a_job_ends_where_its_other_file_says():

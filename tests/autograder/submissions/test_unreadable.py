@@ -10,7 +10,7 @@ from autograder.classroom import pool
 from autograder.codes import FindingCode
 from autograder.reading.files import read_files
 from autograder.submissions.answers import read_answers
-from autograder.submissions.regular_files import open_regular
+from autograder.submissions.walk import open_regular
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.packages import line_of
 

@@ -31,8 +31,14 @@ READ = {
     "keras_epoch_s is 0.91": (NOTHING, True),
     "answers.note(keras_epoch_s=0.91)": (NOTHING, True),
     "keras epoch s is 0.91": (NOTHING, True),
-    "Note: I was ill": (NOTHING, False),
-    "the epoch took 0.91 s": (NOTHING, False),
+    "Note: I was ill\nkeras_epoch_s: 0.91": (ONE, False),
+    # A file without any answer is a finding, unless it only lists the questions.
+    "Note: I was ill": (NOTHING, True),
+    "the epoch took 0.91 s": (NOTHING, True),
+    "Aufgabe 1: 0.91": (NOTHING, True),
+    "keras_epoch_s =\n0.91": ({"keras_epoch_s": ""}, True),
+    "q7 = 0.91": ({"q7": "0.91"}, True),
+    "keras_epoch_s =\na1 =": ({"keras_epoch_s": "", "a1": ""}, False),
 }
 
 
@@ -138,6 +144,12 @@ def test_a_file_that_cannot_be_read_is_named(ada, name):
     _, page, look = ada(name, b"PK")
     assert look.startswith(FindingCode.ANSWERS_NOT_TEXT.heading)
     assert name in page
+
+
+def test_answers_in_utf_16_are_looked_at(ada):
+    _, page, look = ada("answers.txt", LINES.decode().encode("utf-16"))
+    assert look.startswith(FindingCode.ANSWERS_NOT_TEXT.heading)
+    assert "UTF-8" in page
 
 
 def test_a_line_that_is_not_understood_stands_beside_its_question(ada):
