@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from autograder.codes import FindingCode
-from autograder.evidence.copies import OWN_QUEUES
+from autograder.evidence.examine import OWN_QUEUES
 from autograder.notes import Note, make_note
 from autograder.verdict import RunSummary, RunTraits
 from autograder.wording import counted

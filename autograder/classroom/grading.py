@@ -9,7 +9,7 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.reruns import repeated, with_rerun
 from autograder.codes import FindingCode, GradeStatus, Outcome
 from autograder.evidence import examine, programs
-from autograder.evidence.copies import traits_of
+from autograder.evidence.examine import traits_of
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, by_time
 from autograder.judging.runs_that_count import names_of, program_of, run_that_counts, runs_compared

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from autograder.collect.download import Piece
 from autograder.grouping import grouped
 from autograder.reading.files import read_files
-from autograder.submissions import output_names
+from autograder.submissions import kinds
 from autograder.submissions.answers import read_answers
 from autograder.submissions.kinds import Kind, folder_lesson, hinted_lesson, lesson_of, stem
 
@@ -62,7 +62,7 @@ def sort_out(pieces: Sequence[Piece], ids: Ids) -> Lessons:
 def recorded_lessons(pieces: Iterable[Piece], ids: Ids) -> dict[Piece, set[str]]:
     """Return the lessons in the run records of outputs. A job's error output gets the same ones."""
     jobs = grouped(
-        (output_names.read(str(one.name)).shared, one) for one in pieces if one.kind == Kind.OUTPUT
+        (kinds.output_name(str(one.name)).shared, one) for one in pieces if one.kind == Kind.OUTPUT
     )
     found: dict[Piece, set[str]] = {}
     for same_job in jobs.values():

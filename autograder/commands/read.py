@@ -17,7 +17,7 @@ from autograder.reading.plain_summary import summary
 from autograder.records import Run
 from autograder.safe_text import LONGEST, printable, shortened
 from autograder.settings.rubric import load_formats
-from autograder.submissions.output_names import with_error_outputs
+from autograder.submissions.kinds import with_error_outputs
 from autograder.submissions.walk import why as reason_of
 from autograder.wording import counted
 

@@ -16,7 +16,7 @@ from autograder.reading.line_facts import Reader
 from autograder.reading.one_job import read_job
 from autograder.reading.run_drafts import KEPT, MOST, ScannedFile
 from autograder.records import Run, Where
-from autograder.submissions import doubts, output_names
+from autograder.submissions import doubts, kinds
 from autograder.submissions.walk import open_regular, unreadable, why
 
 
@@ -47,7 +47,7 @@ def read_opened(
     scanned: dict[str, ScannedFile] = {}
     # A job's own output has the job's number in its name, and its error output beside it. It is
     # read before `x (1).out` and `cat *.out > all.txt`, which are then recognised as copies.
-    for path in sorted(names, key=lambda path: output_names.read(path).job_id is None):
+    for path in sorted(names, key=lambda path: kinds.output_name(path).job_id is None):
         name = names[path]
         try:
             with open_file(path) as stream:
@@ -58,7 +58,7 @@ def read_opened(
                 0, "", f"the file cannot be read: {why(error)}", FindingCode.FILE_UNREADABLE
             )
     runs = []
-    for paths in output_names.by_job(names):
+    for paths in kinds.by_job(names):
         runs += read_job([scanned[path] for path in paths], launches, readers)
     return runs
 

@@ -15,7 +15,7 @@ from autograder.reading.line_facts import RUN_NUMBERS, Reader
 from autograder.reading.printed_numbers import placed
 from autograder.reading.run_drafts import RunDraft, ScannedFile, drafts_of
 from autograder.records import Number, Run, Where
-from autograder.submissions import output_names
+from autograder.submissions import kinds
 
 MOST_PROBLEMS = 100  # per run; more do not help anybody
 APART = 1.1  # totals of one run from several ranks differ by less than this factor
@@ -88,7 +88,7 @@ def job_of(files: list[ScannedFile]) -> str | None:
     If the ids differ, the job is unknown.
     """
     printed = {facts.job_id for file in files for _, facts in file.facts if facts.job_id}
-    named = {job for file in files if (job := output_names.read(file.name).job_id)}
+    named = {job for file in files if (job := kinds.output_name(file.name).job_id)}
     ids = list(printed or named)
     return ids[0] if len(ids) == 1 else None
 

@@ -17,7 +17,7 @@ from autograder.reading.lanes import Lane, Lanes
 from autograder.reading.line_facts import Reader, RunFacts
 from autograder.reading.printed_numbers import count
 from autograder.records import Epoch, Rank, Run, Where
-from autograder.submissions import output_names
+from autograder.submissions import kinds
 
 T = TypeVar("T")
 KEPT = 1 << 16  # bytes at a file's end that are examined
@@ -251,7 +251,7 @@ def outcome_of(
     several = draft.followed or draft.run.format == "unknown"  # there may be other runs
     if outcome == Outcome.COMPLETED and several and draft.ends:
         return Outcome.UNKNOWN, reasons
-    errors = any(output_names.read(file.name).is_error for file in files) and len(files) > 1
+    errors = any(kinds.output_name(file.name).is_error for file in files) and len(files) > 1
     sure = whole is not None or (errors and not draft.followed and bool(draft.run.epochs))
     if outcome in (Outcome.COMPLETED, Outcome.INCOMPLETE) and not sure:
         return Outcome.UNKNOWN, reasons

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.classroom.alike import Print, alike
 from autograder.codes import FindingCode
-from autograder.evidence.copies import (
+from autograder.evidence.examine import (
     hash_of_losses,
     hash_of_parameters,
     hash_of_seconds,

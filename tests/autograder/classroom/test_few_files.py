@@ -4,7 +4,9 @@ import json
 import subprocess
 import sys
 
-from tests.autograder.make_record import hand_in
+import pytest
+
+from tests.autograder.term.hand_ins import work
 
 MOST_EXECUTED, MOST_LOADED = 40, 100  # an empty file is not counted
 COUNT = """
@@ -36,8 +38,12 @@ finally:
 """
 
 
-def test_grading_one_submission_executes_and_loads_few_files(tmp_path):
-    hand_in(tmp_path / "class" / "ada" / "02")
+@pytest.mark.parametrize("lesson", ["01", "02", "07"])
+def test_grading_one_submission_executes_and_loads_few_files(lesson, tmp_path):
+    for name, data in work(lesson, "ada").items():
+        file = tmp_path / "class" / "ada" / lesson / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
     words = ["grade", tmp_path / "class", "--out", tmp_path / "grades", "--profile", "smoke"]
     command = [sys.executable, "-c", COUNT, *map(str, words), "--jobs", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
