@@ -1,4 +1,4 @@
-"""What the notebooks import: jobs and their runs, checks, pictures, predictions and answers.
+"""Give notebooks their jobs and runs, checks, pictures, predictions and answers.
 
 from lessons import course
 
