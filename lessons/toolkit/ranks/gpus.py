@@ -16,8 +16,10 @@ REQUESTS = re.compile(
 )
 WHY_NONE = {
     "tensorflow": "Run it in the environment that has TensorFlow's CUDA libraries (`cluster use "
-    "--tensorflow-environment`), on a node whose driver fits them",
-    "torch": "Run it with a CUDA build of PyTorch that fits the node's driver",
+    "--tensorflow-environment`), on a node whose driver fits them: `cluster doctor` in such a job "
+    "shows both",
+    "torch": "Run it with a CUDA build of PyTorch that fits the node's driver: `cluster doctor` in "
+    "such a job shows both",
 }
 
 if os.environ.get("COURSE_DEVICE") == "cpu":
@@ -40,10 +42,11 @@ def enough_gpus(
     if in_sight == 0 and environ.get("COURSE_DEVICE") != "cpu" and (asked := request(environ)):
         name = "tensorflow" if "tensorflow" in sys.modules else "torch"
         version = getattr(sys.modules.get(name), "__version__", "")
+        hidden = environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+        why = "CUDA_VISIBLE_DEVICES hides them" if hidden else WHY_NONE[name]
         sys.exit(
             f"This job has GPUs ({asked}), but {name} {version} sees none from rank {rank} on "
-            f"{here}. {WHY_NONE[name]}: `cluster doctor` in such a job shows both. To train on the "
-            "CPU all the same: COURSE_DEVICE=cpu."
+            f"{here}. {why}. To train on the CPU all the same: COURSE_DEVICE=cpu."
         )
     if in_sight and local_rank >= in_sight:
         seen = "1 GPU" if in_sight == 1 else f"{in_sight} GPUs"

@@ -76,6 +76,12 @@ def test_in_a_job_with_gpus_no_program_trains_on_the_cpu_in_silence(asked, frame
         assert part in said
 
 
+def test_gpus_that_the_job_hides_are_not_the_drivers_fault():
+    """Lesson 15's elastic job hides a single GPU from both of its agents."""
+    with pytest.raises(SystemExit, match="CUDA_VISIBLE_DEVICES hides them"):
+        enough_gpus(0, environ={"SLURM_JOB_GPUS": "0", "CUDA_VISIBLE_DEVICES": ""})
+
+
 @pytest.mark.parametrize(
     "program", breadth(["02_serial/train_torch.py", "02_serial/train.py"], quick=0)
 )
@@ -129,3 +135,9 @@ def test_every_program_that_can_use_a_gpu_asks_first():
         if re.search(r"% (?:len\(gpus\)|gpus|torch\.cuda\.device_count)", text)
         or "device_count() >= size" in text
     ] == []
+
+
+def test_no_job_file_chooses_the_cpu():
+    files = [*ROOT.glob("solutions/[0-9]*/*.sbatch"), *ROOT.glob("lessons/[0-9]*/*.sbatch")]
+    assert len(files) > 100
+    assert [file for file in files if "COURSE_DEVICE" in file.read_text(encoding="utf-8")] == []
