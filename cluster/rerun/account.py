@@ -73,7 +73,7 @@ class Account:
     def end(self, process: subprocess.Popen, pid: str) -> None:
         """End a command, which then cancels its job. The process of sudo is root's, not ours."""
         for name in ("TERM", "KILL"):
-            self.run("sh", "-c", 'kill -$0 $1', name, pid)  # /bin/kill is not on every machine
+            self.run("sh", "-c", "kill -$0 $1", name, pid)  # /bin/kill is not on every machine
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(30)
                 return

@@ -12,7 +12,7 @@ INSTALL = "install the course's environment: make .venv"
 # The oldest driver for each major version of CUDA (NVIDIA's CUDA Compatibility).
 DRIVERS = {"11": 450, "12": 525, "13": 580}
 # TensorFlow has no machine code for an H100. The driver compiles its PTX, which is of CUDA 12.5.
-PTX = "; on an H100, 555"
+ON_H100 = 555
 
 
 def torch() -> Diagnosis:
@@ -47,7 +47,7 @@ def tensorflow() -> Diagnosis:
     if cuda and not gpus and installed(CUDNN[1]) and not installed(CUDNN[0]):
         words = f"{tf.__version__}, on the CPU: this is PyTorch's environment, with its CUDA"
         return ok(words, version=tf.__version__)
-    words = f"{tf.__version__}, built {built_for(cuda, PTX)}, sees {gpus} GPUs"
+    words = f"{tf.__version__}, built {built_for(cuda, ON_H100)}, sees {gpus} GPUs"
     facts = {"version": tf.__version__, "gpus": gpus, "cuda": cuda}
     if own_environment() and not any(horovod_folder().glob("tensorflow/mpi_lib*.so")):
         return broken(f"{words}; in {sys.prefix} Horovod does not support it", REBUILD, **facts)
@@ -69,11 +69,14 @@ def horovod_folder() -> Path:
 CUDNN = ("nvidia-cudnn-cu12", "nvidia-cudnn-cu13")
 
 
-def built_for(cuda: str | None, more: str = "") -> str:
+def built_for(cuda: str | None, on_h100: int = 0) -> str:
     if not cuda:
         return "for CPUs"
-    oldest = DRIVERS.get(cuda.partition(".")[0])
-    return f"for CUDA {cuda}" + (f" (driver {oldest} or newer{more})" if oldest else "")
+    oldest = DRIVERS.get(cuda.partition(".")[0], 0)
+    words = f"{max(oldest, on_h100)} or newer"
+    if on_h100 > oldest:
+        words += f"; without an H100, {oldest}"
+    return f"for CUDA {cuda}" + (f" (driver {words})" if oldest else "")
 
 
 def installed(name: str) -> str | None:
@@ -83,9 +86,9 @@ def installed(name: str) -> str | None:
         return None
 
 
-def driver_too_old(cuda: str | None, driver: str) -> int | None:
+def driver_too_old(cuda: str | None, driver: str, at_least: int = 0) -> int | None:
     """Return the driver version that this CUDA version needs, if the installed one is older."""
-    oldest = DRIVERS.get((cuda or "").partition(".")[0], 0)
+    oldest = max(at_least, DRIVERS.get((cuda or "").partition(".")[0], 0))
     first = driver.partition(".")[0]
     return oldest if first.isdigit() and int(first) < oldest else None
 

@@ -1,10 +1,11 @@
 """Check the node's GPUs: those that the driver, the job and the frameworks see."""
 
 import os
+import re
 
 from cluster.doctor.ask_program import answer
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
-from cluster.doctor.probes.frameworks import driver_too_old
+from cluster.doctor.probes.frameworks import ON_H100, driver_too_old
 
 QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
 GIVEN = ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE")
@@ -50,14 +51,16 @@ def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
         return []
     disagreements = []
     driver = by_name["gpus"].facts.get("driver", "")
+    on_h100 = ON_H100 if re.search("H[12]00", by_name["gpus"].found) else 0
     for name in ("torch", "tensorflow"):
         facts = by_name[name].facts if name in by_name else {}
         seen = facts.get("gpus")
-        if needed := driver_too_old(facts.get("cuda"), driver):
+        at_least = on_h100 if name == "tensorflow" and facts.get("cuda") else 0
+        if needed := driver_too_old(facts.get("cuda"), driver, at_least):
             disagreements.append(
                 broken(
-                    f"{name} is built for CUDA {facts['cuda']}, which needs driver {needed} or"
-                    f" newer; this node has {driver}",
+                    f"{name} is built for CUDA {facts['cuda']} and needs driver {needed} or newer"
+                    f" here; this node has {driver}",
                     "use a framework built for the CUDA version that this driver supports"
                     " (nvidia-smi shows it), or the site's own: docs/install-cluster.md",
                 )

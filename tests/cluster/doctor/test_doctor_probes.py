@@ -132,6 +132,23 @@ def test_gpus_are_seen_by_all_or_it_is_said(visible, torch, nccl, said):
 
 
 @pytest.mark.parametrize(
+    ("name", "framework", "cuda", "driver", "needed"),
+    [
+        ("H100", "torch", "13.0", "570.1", "580"),
+        ("H100", "torch", "12.8", "535.1", ""),
+        ("A100", "tensorflow", "12.5.1", "535.1", ""),
+        ("H100", "tensorflow", "12.5.1", "535.1", "555"),
+        ("H100", "tensorflow", "12.5.1", "555.1", ""),
+    ],
+)
+def test_a_driver_that_is_too_old_is_broken(name, framework, cuda, driver, needed):
+    gpu = ok(f"4 × NVIDIA {name}", gpus=4, driver=driver, visible=None)
+    found = gpus.agree({"gpus": gpu, framework: ok("", gpus=4, cuda=cuda)})
+    assert [said.state for said in found] == (["broken"] if needed else [])
+    assert all(f"driver {needed} or newer" in said.found for said in found)
+
+
+@pytest.mark.parametrize(
     ("names", "setting", "chosen"),
     [
         (["lo", "eth0", "ib0"], "", "ib0"),
