@@ -1,27 +1,50 @@
-"""Invariants of everything that is read, for the tests and the coverage-guided target."""
+"""Outputs in all formats, and the invariants of everything that is read of any output."""
 
 import dataclasses
 import json
 import math
+from pathlib import Path
 from typing import Any
 
+from autograder.codes import Outcome
 from autograder.notes import Note
+from autograder.reading import ends
 from autograder.reading.files import read_bytes
+from autograder.reading.formats import presets
 from autograder.reading.line_facts import EPOCH_NUMBERS, RUN_NUMBERS, LineFacts
 from autograder.reading.plain_summary import summary
 from autograder.records import Number, Run
+from tests.autograder.make_record import make_record
 
-OUTCOMES = {
-    "completed",
-    "failed",
-    "cancelled",
-    "timeout",
-    "oom",
-    "stalled",
-    "incomplete",
-    "unknown",
-    "empty",
-}
+HERE = Path(__file__).parents[1]
+# Outputs in all formats.
+SAMPLES = {path.stem: path.read_bytes() for path in (HERE / "reading/formats/samples").iterdir()}
+SAMPLES |= {preset["name"]: preset["example"].encode() for preset in presets.data()}
+SAMPLES["record"] = "\n".join(make_record(size=2)).encode()
+SAMPLES["signs"] = "\n".join(
+    line for group in ends.data()["signs"] for _, line in group["lines"]
+).encode()
+SAMPLES["others"] = b"""\
+slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-03-02T10:00:00 DUE TO TIME LIMIT ***
+Traceback (most recent call last):
+  File "train.py", line 1, in <module>
+ValueError: shapes do not match
+srun: error: n1: task 3: Exited with exit code 1
+ Model ResNet50 4 GPUs
+Num_replicas: 4
+Step 10: Minibatch Loss= 0.31, Training Accuracy= 0.96, 959 Examples/sec
+Loss: 1.25 | Acc: 55.3% (553/1000)
+epoch=3 loss=0.25 acc=0.91 time=12.5s
+{"epoch": 3, "train_loss": 0.25, "seconds": 12.5}
+2026-03-02 10:00:00,123 INFO epoch 3 begins
+epoch  train_loss  val_acc  seconds
+    3        0.25     0.91     12.5
+it 100: 231.5 ms
+Training time with 4 GPUs 12.5
+World size: 4
+rank 0 out of 4
+Test accuracy: 97.5 %
+"""
 
 
 def read_and_check(files: dict[str, bytes]) -> list[Run]:
@@ -34,7 +57,7 @@ def read_and_check(files: dict[str, bytes]) -> list[Run]:
 
 
 def check(run: Run, files: dict[str, bytes]) -> None:
-    assert run.outcome in OUTCOMES
+    assert run.outcome in Outcome
     assert set(run.files) <= set(files)
     assert run.workers is None or 0 < run.workers <= 10**15
     numbers = [epoch.number for epoch in run.epochs]

@@ -1,8 +1,9 @@
-"""Read outputs made at random from the lines of all formats, by the million.
+"""Read outputs made at random from the lines of all formats, or grade submissions, by the million.
 
-    python tests/autograder/fuzz/many_inputs.py --count 1000000 --jobs 16
+    python -m tests.autograder.fuzz.many_inputs --count 1000000 --jobs 16
+    python -m tests.autograder.fuzz.many_inputs --grading --count 10000
 
-Each input is read alone or in one file with an unrelated run. Nothing may raise, measuring must be
+Each output is read alone or in one file with an unrelated run. Nothing may raise, measuring must be
 able to rely on every run, and the unrelated run must keep its outcome. Random templates of a
 rubric's own format read the same lines, too. Failing inputs are saved in build/, and the exit code
 reports them.
@@ -17,38 +18,13 @@ import traceback
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
-sys.path.insert(0, str(ROOT))
+from autograder.reading.files import read_bytes
+from autograder.reading.formats import template
+from autograder.records import Run
+from tests.autograder.fuzz.invariants import SAMPLES, check_facts, read_and_check
+from tests.autograder.fuzz.submissions import grade_and_check
 
-from autograder.reading.files import read_bytes  # noqa: E402
-from autograder.reading.formats import template  # noqa: E402
-from autograder.records import Run  # noqa: E402
-from tests.autograder.fuzz.guided import examples, mutate  # noqa: E402
-from tests.autograder.fuzz.invariants import check_facts, read_and_check  # noqa: E402
-from tests.autograder.make_record import make_record  # noqa: E402
-
-OTHERS = b"""\
-slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-03-02T10:00:00 DUE TO TIME LIMIT ***
-Traceback (most recent call last):
-  File "train.py", line 1, in <module>
-ValueError: shapes do not match
-torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB
-usage: train.py [-h] [--epochs N]
-train.py: error: unrecognized arguments: --epoch 3
-job.sh: line 12: python: command not found
- Model ResNet50 4 GPUs
-Num_replicas: 4
-Batch_size: 8192
-Step 10: Minibatch Loss= 0.31, Training Accuracy= 0.96, 959 Examples/sec
-Loss: 1.25 | Acc: 55.3% (553/1000)
-epoch=3 loss=0.25 acc=0.91 time=12.5s
-{"epoch": 3, "train_loss": 0.25, "seconds": 12.5}
-2026-03-02 10:00:00,123 INFO epoch 3 begins
-epoch  train_loss  val_acc  seconds
-    3        0.25     0.91     12.5
-it 100: 231.5 ms
-World size: 4
-"""
+BUILD = Path(__file__).parents[3] / "build"
 KERAS = b"""\
 Epoch 1/2
 98/98 - 3s - loss: 0.7431 - accuracy: 0.7123 - 3s/epoch - 30ms/step
@@ -56,33 +32,21 @@ Epoch 2/2
 98/98 - 2s - loss: 0.5219 - accuracy: 0.8017 - 2s/epoch - 20ms/step
 """
 PIECES = (
-    *(
-        "loss ",
-        "epoch",
-        "x",
-        " {any} a",
-        ", ",
-        " {train_loss}",
-        "{epoch}",
-        "/{of}",
-        " %",
-        "{{",
-        ": ",
-    ),
-    *("{seconds} s", "{val_accuracy}%", "{done}", "{begins}", " ms", "{", "}", "{nothing}"),
+    *("loss ", "epoch", "x", " {any} a", ", ", " {train_loss}", "{epoch}", "/{of}", " %", "{{"),
+    *(": ", "{seconds} s", "{val_accuracy}%", "{done}", "{begins}", " ms", "{", "}", "{nothing}"),
 )
+ODD = b"\r", b"\n", b"\b" * 30, b"\0", b"nan", b'"', b"{", b":::MLLOG "
 
 
 @cache
 def seeds() -> list[bytes]:
-    found = examples()
-    lines = OTHERS.splitlines(keepends=True)
-    return [*found, OTHERS, KERAS, *(b"".join(lines[at : at + 4]) for at in range(len(lines)))]
+    lines = SAMPLES["others"].splitlines(keepends=True)
+    return [*SAMPLES.values(), KERAS, *(b"".join(lines[n : n + 4]) for n in range(len(lines)))]
 
 
 @cache
 def record() -> tuple[bytes, Run]:
-    text = ("\n".join(make_record(size=2)) + "\n").encode()
+    text = SAMPLES["record"] + b"\n"
     (run,) = read_bytes({"job.out": text})
     assert run.outcome == "completed"
     return text, run
@@ -97,9 +61,27 @@ def losses(run: Run) -> list[float]:
     return [epoch.train_loss.value for epoch in run.epochs if epoch.train_loss]
 
 
-def one_input(dice: random.Random) -> bytes:
+def mutate(data: bytes, dice: random.Random) -> bytes:
+    piece = bytearray(data)
+    for _ in range(dice.randrange(1, 8)):
+        at, length = dice.randrange(len(piece) + 1), dice.randrange(1, 60)
+        other = dice.choice(seeds())
+        start = dice.randrange(len(other) + 1)
+        piece[at : at + dice.choice((0, 0, 1, length))] = dice.choice(
+            (
+                bytes([dice.randrange(256)]),
+                other[start : start + length],
+                bytes(piece[at : at + length]) * dice.randrange(1, 20),
+                b"%d" % dice.choice((0, -1, 2**31, 10**20, dice.randrange(100))),
+                dice.choice(ODD),
+            )
+        )
+    return bytes(piece[:6000])
+
+
+def an_output(dice: random.Random) -> bytes:
     """Return damaged pieces of outputs, one after the other or interleaved."""
-    parts = [mutate(dice.choice(seeds()), seeds(), dice) for _ in range(dice.randrange(1, 4))]
+    parts = [mutate(dice.choice(seeds()), dice) for _ in range(dice.randrange(1, 4))]
     if dice.random() < 0.3:
         lines = [line for part in parts for line in part.split(b"\n")][:60]
         dice.shuffle(lines)
@@ -149,21 +131,26 @@ def check_template(data: bytes, dice: random.Random) -> None:
         check_facts(reader.read(line))
 
 
-CHECKS = (check_alone, check_beside_a_record, check_before_a_printed_run, check_template)
+def check_graded(data: bytes, dice: random.Random) -> None:
+    grade_and_check(data)
 
 
-def run_inputs(work: tuple[int, int]) -> list[str]:
+READING = (check_alone, check_beside_a_record, check_before_a_printed_run, check_template)
+GRADING = (check_graded,)
+
+
+def run_inputs(work: tuple[int, int, tuple]) -> list[str]:
     """Check the given number of inputs from a seed, and return the failures in words."""
-    seed, count = work
+    seed, count, checks = work
     found = []
     for number in range(count):
         dice = random.Random(f"{seed} {number}")
-        data = one_input(dice)
-        check = CHECKS[number % len(CHECKS)]
+        check = checks[number % len(checks)]
+        data = dice.randbytes(dice.randrange(20, 400)) if check is check_graded else an_output(dice)
         try:
             check(data, dice)
         except Exception:
-            path = ROOT / "build" / f"fuzz-{check.__name__}-{seed}-{number}"
+            path = BUILD / f"fuzz-{check.__name__}-{seed}-{number}"
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(data)
             found.append(f"{path}:\n{traceback.format_exc(limit=-2)}")
@@ -172,12 +159,13 @@ def run_inputs(work: tuple[int, int]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--grading", action="store_true")
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()
-    each = 500
-    work = [(args.seed * 10**6 + n, each) for n in range(-(-args.count // each))]
+    each, checks = (50, GRADING) if args.grading else (500, READING)
+    work = [(args.seed * 10**6 + n, each, checks) for n in range(-(-args.count // each))]
     start, findings = time.monotonic(), 0
     with multiprocessing.Pool(args.jobs) as pool:
         for found in pool.imap_unordered(run_inputs, work):

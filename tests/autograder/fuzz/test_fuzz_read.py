@@ -1,38 +1,17 @@
 """No content of a file makes reading raise, hang or return something that is not a number."""
 
 import random
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-from autograder.reading import ends
 from autograder.reading.files import read_bytes
 from autograder.reading.formats import presets, template
-from tests.autograder.fuzz.invariants import check_facts, read_and_check
-from tests.autograder.make_record import make_record
+from tests.autograder.fuzz.invariants import SAMPLES, check_facts, read_and_check
+from tests.autograder.fuzz.many_inputs import KERAS, READING, keras, losses, run_inputs
 
 pytestmark = pytest.mark.slow
 
-SAMPLES = {
-    path.stem: path.read_bytes()
-    for path in (Path(__file__).parents[1] / "reading/formats/samples").glob("*.txt")
-}
-SAMPLES |= {preset["name"]: preset["example"].encode() for preset in presets.data()}
-SAMPLES["record"] = "\n".join(make_record(size=2)).encode()
-SAMPLES["signs"] = "\n".join(
-    [
-        *(line for group in ends.data()["signs"] for _, line in group["lines"]),
-        "Traceback (most recent call last):",
-        '  File "train.py", line 1',
-        "ValueError: x",
-        "slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-03-02T10:00:00 DUE TO TIME LIMIT",
-        "srun: error: n1: task 3: Exited with exit code 1",
-        "Training time with 4 GPUs 12.5",
-        "rank 0 out of 4",
-        "Test accuracy: 97.5 %",
-    ]
-).encode()
 WORDS = sorted({word for sample in SAMPLES.values() for word in sample.split(b" ")})
 ODD = [b"\r", b"\n", b"\b", b"\0", b"\xff", b"\x1b[1m", b"nan", b"1e999", b"-1", b"9" * 400, b"0: "]
 
@@ -65,52 +44,6 @@ def test_a_reader_says_of_real_lines_what_a_line_can_say(reader):
     for sample in SAMPLES.values():
         for line in sample.decode().splitlines():
             check_facts(reader.read(line))
-
-
-@st.composite
-def damaged(draw, sample: bytes) -> bytes:
-    """Return a sample with bytes changed, cut out or doubled, or with its lines moved."""
-    data = bytearray(sample)
-    for _ in range(draw(st.integers(1, 6))):
-        at = draw(st.integers(0, len(data)))
-        length = draw(st.integers(0, 40))
-        what = draw(st.sampled_from(["insert", "cut", "double", "odd", "digit"]))
-        if what == "insert":
-            data[at:at] = draw(st.binary(max_size=8))
-        elif what == "cut":
-            del data[at : at + length]
-        elif what == "double":
-            data[at:at] = data[at : at + length * 10]
-        elif what == "odd":
-            data[at : at + 1] = draw(st.sampled_from(ODD))
-        else:
-            data[at : at + 1] = b"%d" % draw(st.integers(0, 99))
-    lines = bytes(data).split(b"\n")
-    if draw(st.booleans()):
-        lines = draw(st.permutations(lines[:40])) + lines[40:]
-    return b"\n".join(lines)
-
-
-@pytest.mark.parametrize("name", sorted(SAMPLES))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-@given(data=st.data())
-def test_damaged_samples(name, data):
-    out = data.draw(damaged(SAMPLES[name]))
-    other = data.draw(st.sampled_from(sorted(SAMPLES)))
-    read_and_check({"job_4711.out": out, "job_4711.err": SAMPLES[other][:500]})
-
-
-@given(st.lists(st.sampled_from(sorted(SAMPLES)), min_size=2, max_size=4), st.randoms())
-@settings(max_examples=60)
-def test_samples_in_each_others_midst(names, dice):
-    """The lines of several programs are interleaved, each program's in their own order."""
-    queues = [SAMPLES[name].split(b"\n") for name in names]
-    mixed = []
-    while queues:
-        queue = dice.choice(queues)
-        mixed.append(queue.pop(0))
-        queues = [queue for queue in queues if queue]
-    read_and_check({"job.out": b"\n".join(mixed)})
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
@@ -147,3 +80,15 @@ def test_the_same_bytes_read_the_same_in_any_blocks(monkeypatch):
             "autograder.reading.lines.blocks.__defaults__", (dice.randrange(300, 900), 10**6)
         )
         assert [read_bytes({"job.out": text}) for text in texts] == whole
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_nobody_printed_is_read_and_changes_no_other_run(seed):
+    assert run_inputs((seed, 200 * len(READING), READING)) == []
+
+
+def test_a_run_that_counts_its_epochs_otherwise_is_another_run():
+    """One run was cut off in the first of epochs 0 and 1; the other one counts epochs 1 and 2."""
+    cut = b"Epoch 0/1\ntrain Loss: 0.4012 Acc: 0.8279\n"
+    *_, run = read_bytes({"job.out": cut + KERAS})
+    assert (losses(run), run.outcome) == (keras(), "completed")
