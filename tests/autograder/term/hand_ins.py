@@ -6,7 +6,6 @@ The outputs are saved outputs of real runs, changed so that each is the student'
 from collections.abc import Mapping
 from hashlib import blake2b
 from statistics import median
-from types import MappingProxyType
 
 from autograder.settings import rubric
 from tests.autograder.evidence.rewriting import (
@@ -47,47 +46,41 @@ RUNS = {
 # The speed of a student's two ranks relative to silent ones, where it is not the saved run's.
 SHARE = {"ben": 0.62}
 
-NO_OTHER: Mapping[str, str] = MappingProxyType({})
 PREDICTED = {"word": "maybe", "number": "0.5", "prediction": "0.5"}
 
 
-def number_of(student: str) -> int:
-    return list(PEOPLE).index(student)
-
-
-def run(lesson: str, job: str, student: str, number: int) -> Lines:
+def own_run(lesson: str, job: str, student: str, number: int) -> Lines:
     """Return a saved run as the student's own: with another job, hour, speed and run id."""
     lines = kept(lesson, job)
-    new_id(lines, blake2b(f"{lesson} {number}".encode(), digest_size=4).hexdigest())
-    mine = number_of(student)
-    slowed(lines, 1 + (mine + 1) / 97)
-    rounds = [one for one in events(lines, "measure") if one["value"]["name"] == "round"]
+    new_id(lines, hashed(f"{lesson} {number}", 4))
+    place = list(PEOPLE).index(student)
+    slower = 1 + (place + 1) / 97
+    slowed(lines, slower)
+    rounds = [event["value"] for event in events(lines, "measure")]
+    rounds = [value for value in rounds if value["name"] == "round"]
     if rounds:  # whose seeds are drawn, so no two jobs end with the same parameters
-        put(lines, "rank_end", param_hash=lambda text: own_hash(text, student, number))
-    for at, one in enumerate(rounds):
-        times = 1 + (mine + 1) / 97 + at / 10_007
-        told = one["value"]
-        told |= {name: told[name] * times for name in ("alone_s", "silent_s", "value")}
+        put(lines, "rank_end", param_hash=lambda text: hashed(f"{text} {student} {number}", 8))
+    for at, value in enumerate(rounds):
+        for name in ("alone_s", "silent_s", "value"):
+            value[name] *= slower + at / 10_007
         if student in SHARE:
-            told["value"] = told["silent_s"] / (SHARE[student] + at / 10_007)
-    return as_job(later(lines, 3600 * mine + 60 * number), number, f"{lesson}_{job}")
+            value["value"] = value["silent_s"] / (SHARE[student] + at / 10_007)
+    return as_job(later(lines, 3600 * place + 60 * number), number, f"{lesson}_{job}")
 
 
-def own_hash(text: str, student: str, number: int) -> str:
-    return blake2b(f"{text} {student} {number}".encode(), digest_size=8).hexdigest()
+def hashed(text: str, size: int) -> str:
+    return blake2b(text.encode(), digest_size=size).hexdigest()
 
 
-def outputs(
-    lesson: str, student: str, other: Mapping[str, str] = NO_OTHER, again: int = 0
-) -> Files:
+def outputs(lesson: str, student: str, again: int = 0, **other: str) -> Files:
     """Return the student's outputs of a lesson.
 
     `other` replaces some of the right runs with other saved runs; `again` marks a resubmission.
     """
     found = {}
     for at, (name, job) in enumerate(RUNS[lesson].items()):
-        number = 10_000 * int(lesson) + 100 * number_of(student) + 10 * again + at + 1
-        lines = run(lesson, other.get(job, job), student, number)
+        number = 10_000 * int(lesson) + 100 * list(PEOPLE).index(student) + 10 * again + at + 1
+        lines = own_run(lesson, other.get(job, job), student, number)
         found[name.format(job=number)] = written(lines).encode()
     return found
 
@@ -97,8 +90,8 @@ def own_numbers(files: Files) -> dict[str, str]:
     text = next((data for name, data in files.items() if name.startswith("02_keras")), b"")
     if not text:
         return {"read_again": "0"}
-    epochs = [one["value"] for one in events(parsed(text.decode()), "epoch_stop")]
-    seconds = [one["seconds"] for one in epochs[1:]]
+    epochs = [event["value"] for event in events(parsed(text.decode()), "epoch_stop")]
+    seconds = [epoch["seconds"] for epoch in epochs[1:]]
     return {
         "keras_epoch_s": f"{median(seconds):.6f}",
         "keras_epoch_s_min": f"{min(seconds):.6f}",
@@ -107,14 +100,13 @@ def own_numbers(files: Files) -> dict[str, str]:
     }
 
 
-def answers(lesson: str, files: Files, **other: str) -> dict[str, str]:
-    """Return the right answers for these outputs, except those in `other`."""
+def answers(lesson: str, files: Files) -> dict[str, str]:
+    """Return the right answers for these outputs."""
     asked = rubric.load_rubric(rubric.FOLDER / f"{lesson}.yaml")
     expected = rubric.load_expected(rubric.FOLDER / "expected" / f"{lesson}.yaml", asked)
     known = {key: str(value) for key, value in expected.items()} | own_numbers(files)
     return {
-        key: other.get(key) or known.get(key) or PREDICTED[question.kind]
-        for key, question in asked.answers.items()
+        key: known.get(key) or PREDICTED[question.kind] for key, question in asked.answers.items()
     }
 
 
@@ -122,10 +114,10 @@ def as_text(given: Mapping[str, str]) -> bytes:
     return "".join(f"{key} = {value}\n" for key, value in given.items()).encode()
 
 
-def work(lesson: str, student: str, other: Mapping[str, str] = NO_OTHER, **wrong: str) -> Files:
+def work(lesson: str, student: str, **other: str) -> Files:
     """Return a complete submission of a lesson."""
-    files = outputs(lesson, student, other)
-    return {**files, "answers.txt": as_text(answers(lesson, files, **wrong)), "lesson.ipynb": b"{}"}
+    files = outputs(lesson, student, **other)
+    return {**files, "answers.txt": as_text(answers(lesson, files)), "lesson.ipynb": b"{}"}
 
 
 # --- honest mistakes ----------------------------------------------------------------------------

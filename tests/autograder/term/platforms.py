@@ -1,4 +1,4 @@
-"""The exports of each platform for the ten students, and the instructor's own files."""
+"""The downloads of each platform for the ten students, and the instructor's own files."""
 
 import os
 import time
@@ -49,7 +49,7 @@ def moodle_of_01() -> Files:
     """
     found: Files = {}
     for student, (name, _, moodle, _) in PEOPLE.items():
-        files = work("01", student, {"right": "no-biases"} if student == "ivo" else {})
+        files = work("01", student, right="no-biases" if student == "ivo" else "right")
         if student == "kim":
             files = from_a_terminal(files)
         if student == "zoe":
@@ -138,23 +138,3 @@ def download(home: Path, which: str) -> Path:
     for path in (place, *place.rglob("*")):
         os.utime(path, (handed_in, handed_in))
     return place
-
-
-# --- what platforms import ----------------------------------------------------------------------
-
-
-def worksheet(assignment: int = 4700) -> str:
-    """Return Moodle's worksheet for one assignment."""
-    return "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback\n" + "".join(
-        f"Participant {moodle},{name},{one}@example.org,Submitted,-,100.00,\n"
-        for one, (name, _, moodle, _) in PEOPLE.items()
-    )
-
-
-def gradebook() -> str:
-    """Return Canvas's gradebook: an assignment of ours at twice the points, and a foreign one."""
-    return (
-        "Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502),Essay (5509)\n"
-        "    Points Possible,,,,,20,5\n"
-        + "".join(f"{name},{canvas},,l{canvas},A,,4\n" for name, canvas, _, _ in PEOPLE.values())
-    )
