@@ -5,7 +5,7 @@ This module knows nothing about the grader.
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -127,17 +127,9 @@ def new_id(lines: Lines, run: str = "deadbeef") -> None:
         event["metadata"]["run"] = run
 
 
-def jittered(lines: Lines, share: float = 0.02) -> None:
+def jittered(lines: Lines) -> None:
     rng = random.Random(7)
-    put(lines, "epoch_stop", seconds=lambda s: round(s * (1 + rng.uniform(-share, share)), 6))
-
-
-def without_epoch(lines: Lines, number: int) -> None:
-    lines[:] = [
-        line
-        for line in lines
-        if isinstance(line, str) or line["metadata"].get("epoch_num") != number
-    ]
+    put(lines, "epoch_stop", seconds=lambda s: round(s * (1 + rng.uniform(-0.02, 0.02)), 6))
 
 
 def with_second_rank(lines: Lines) -> None:
@@ -156,12 +148,12 @@ def with_second_rank(lines: Lines) -> None:
     put(lines, "run_stop", param_spread=0.0)
 
 
-def under_all_headers(lines: Lines, change: Callable[[Lines], None] = lambda run: None) -> None:
+def under_all_headers(lines: Lines) -> None:
     """Pretend that a whole sweep was run: copy the only real run under each run's header."""
     runs = runs_in(lines)
     first = next(iter(runs.values()))
     done: Lines = [line for line in lines[:12] if isinstance(line, str)]
-    for number, (run, own) in enumerate(runs.items()):
+    for run, own in runs.items():
         copy = json.loads(json.dumps(first))
         shift = one(own, "header")["time_ms"] - one(copy, "header")["time_ms"]
         for event in events(copy):
@@ -169,7 +161,5 @@ def under_all_headers(lines: Lines, change: Callable[[Lines], None] = lambda run
             event["time_ms"] += shift
             if event["key"] in ("header", "machine"):
                 event["value"] = one(own, event["key"])["value"]
-        if number:
-            change(copy)
         done += copy
     lines[:] = done

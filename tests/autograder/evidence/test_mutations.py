@@ -4,8 +4,6 @@ Two runs, on one rank and on two, are graded as an instructor does it: points, t
 the reason to look. Points are for what was measured; doubt only raises a flag.
 """
 
-import json
-
 import pytest
 
 from autograder.codes import FindingCode
@@ -41,13 +39,11 @@ checks:
     points: 4
     require: [{metric: speedup, of: two, base: one, at_least: 1.5}]
 """
-ROSTER = "student,login\nada,ada\nben,ben\n"
+ROSTER = "student,login\nada,ada\n"
 JOBS = (
     "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList\n"
     "1|ada|COMPLETED|1772445590|1772445700|1|8|cpu=8,node=1|n1\n"
     "2|ada|COMPLETED|1772445590|1772445700|1|8|cpu=8,node=1|n1\n"
-    "3|ben|COMPLETED|1772445590|1772445700|1|8|cpu=8,node=1|n1\n"
-    "4|ben|COMPLETED|1772445590|1772445700|1|8|cpu=8,node=1|n1\n"
 )
 
 
@@ -66,12 +62,6 @@ def edited(lines: list[str], old: str, new: str) -> list[str]:
     return text.replace(old, new, 1).split("\n")
 
 
-def swapped(lines: list[str], first: int, second: int) -> list[str]:
-    lines = list(lines)
-    lines[first], lines[second] = lines[second], lines[first]
-    return lines
-
-
 def with_twin(lines: list[str]) -> list[str]:
     """Repeat rank 1's line that it takes part, with a valid chain."""
     at = next(i for i, line in enumerate(lines) if '"rank":1,"local_rank"' in line)
@@ -79,7 +69,6 @@ def with_twin(lines: list[str]) -> list[str]:
 
 
 CUT = two_ranks()[:-3]
-COPY = {"one": one_rank(job_id="3"), "two": two_ranks(job_id="4")}
 
 # What was done; the run on one rank (None: unchanged) and on two; points, tier, reason to look.
 MUTATIONS = [
@@ -89,14 +78,8 @@ MUTATIONS = [
         FindingCode.OUTPUT_CUT),
     ("last line cut in half", None, [*two_ranks()[:-1], two_ranks()[-1][:90]], 0, "confirmed",
         FindingCode.OUTPUT_CUT),
-    ("lines reordered", None, swapped(two_ranks(), 4, 6), 10, "contradicted",
-        FindingCode.CHAIN_BROKEN),
     ("duplicated rank", None, with_twin(two_ranks()), 10, "confirmed", FindingCode.NEVER_WRITTEN),
-    ("rank missing", None, two_ranks(first_rank_only=True), 7, "contradicted",
-        FindingCode.RANK_MISSING),
     ("unsharded", None, two_ranks(shards=[None, None]), 7, "confirmed", None),
-    ("shared wrongly", None, two_ranks(shards=[[0, None, 2]] * 2), 7, "contradicted",
-        FindingCode.SAMPLES_IMPOSSIBLE),
     ("loss is not a number", None, sealed_again(edited(edited(two_ranks(),
         '"loss":0.16666666666666666', '"loss":"nan"'), '"test_accuracy":0.978',
         '"test_accuracy":0.098')), 8, "confirmed", None),
@@ -104,8 +87,6 @@ MUTATIONS = [
         seconds=(2.0, 1.0, 1.0)), 6, "confirmed", "speedup is not measured"),
     ("fake speedup: slow baseline elsewhere", one_rank(device="CPU a slow one",
         seconds=(25.0, 24.0, 24.0)), two_ranks(), 6, "confirmed", "speedup is not measured"),
-    ("somebody else's jobs", COPY["one"], COPY["two"], 10, "self-consistent",
-        FindingCode.OTHER_ACCOUNT),
 ]  # fmt: skip
 
 
@@ -135,13 +116,3 @@ def test_each_mutation_has_its_verdict(graded, mutation):
     heading = look.heading if isinstance(look, FindingCode) else look
     assert (heading or "") in rows["ada"][5]
     assert bool(look) == (result.exit_code == 1), rows["ada"]
-
-
-def test_a_copied_output_is_seen_with_other_numbers_too(graded):
-    """The file does not show who copied from whom, but it is recognised as the same run."""
-    better = sealed_again(edited(one_rank(), "0.978", "0.988"))
-    other = two_ranks(run="d" * 8, job_id="9")
-    result = graded(ada=(one_rank(), two_ranks()), ben=(better, other))
-    table = json.loads((result.folder / "grades.json").read_text())["grades"]
-    [shared] = [r for r in table[0]["look"] if r["code"] == FindingCode.SHARED_RUN]
-    assert "by ben, with other numbers (one_1.out:2 of both" in shared["text"]

@@ -58,13 +58,10 @@ def test_solved_and_unsolved_programs_have_no_difference(lesson, name, tmp_path)
 EDITS = [
     ("02", "train", '    print(f"Test loss', '    print("at last")\n    print(f"Test loss'),
     ("02", "train", "default=4,", "default=10,"),
-    ("02", "train", "import os\n", "import os\nimport time\n"),
     ("02", "train", "def main():", "def helper(n):\n    return n + 1\n\n\ndef main():"),
     ("02", "train", "def command_line():\n", "def command_line():\n    # the options\n\n"),
     ("02", "train", "    keras.utils.set_random_seed",
         "    t = time.time()\n    keras.utils.set_random_seed"),
-    ("02", "train", "    return parser",
-        '    parser.add_argument("--dropout", default=0)\n    return parser'),
     ("07", "train", "import math\n", "import math  # for ceil, don't ask\n"),
     ("07", "train", '    if rank == 0:\n        print',
         '    if rank == 0:\n        print("rank 0")\n        print'),
@@ -134,12 +131,10 @@ HOSTILE = {
     "binary": b"\0\xff\xfe" * 5000,
     "one endless line": b"x" * 255_000,
     "hashes": b'# "' * 80_000,
-    "tabs": b"\t" * 200_000 + b"x",
     "far too long": b"a = 1\n" * (MOST_LINES + 1),
     "just not too long": b"a = 1\n" * MOST_LINES,
     "larger than is read": b"a = 1\n" * 50_000,
     "no text": b"",
-    "only line ends": b"\r\n" * 100_000,
 }
 
 
@@ -152,18 +147,7 @@ def test_no_text_makes_it_fail(how, name, tmp_path):
         assert text.said
 
 
-LINES = st.lists(st.sampled_from("abc"), max_size=4)
 PIECES = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=3), min_size=1, max_size=4)
-
-
-@given(PIECES, st.data())
-def test_whatever_fills_the_gaps_there_is_no_difference(pieces, data):
-    lines = list(pieces[0])
-    for piece in pieces[1:]:
-        lines += data.draw(LINES) + piece
-    found = compare(tuple(map(tuple, pieces)), lines)
-    assert (found.removed, found.added) == ((), ())
-    assert sum(map(len, found.in_gaps.values())) == len(lines) - sum(map(len, pieces))
 
 
 @given(PIECES, st.lists(st.sampled_from("abc"), max_size=9))
@@ -189,6 +173,7 @@ def test_nothing_is_gone_that_need_not_be_and_nothing_new_that_may_be_in_a_gap(p
 
     assert (len(found.removed), len(found.added)) == fewest(0, 0)
     mine = [*found.added, *chain(*found.in_gaps.values())]
+    assert len(mine) == len(lines) + len(found.removed) - sum(map(len, pieces))
     numbers = [number for number, _ in mine]
     assert len(numbers) == len(set(numbers))
     assert all(lines[number - 1] == text for number, text in mine)
