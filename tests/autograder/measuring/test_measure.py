@@ -16,15 +16,8 @@ def run_of(seconds, half_width=0.0, samples=60000, **facts) -> Run:
         Epoch(i, seconds=Number(s, half_width), unique_samples=samples)
         for i, s in enumerate(seconds, start=1)
     )
-    workers = facts.pop("workers", 1)
-    return make_run(
-        files=("a.out",),
-        format="record",
-        outcome="completed",
-        workers=workers,
-        epochs=epochs,
-        header=facts,
-    )
+    more = {"workers": facts.pop("workers", 1), "epochs": epochs, "header": facts}
+    return make_run(("a.out",), "record", "completed", **more)
 
 
 @pytest.mark.parametrize(

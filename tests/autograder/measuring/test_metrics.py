@@ -53,14 +53,8 @@ def full(size: int, **facts) -> Run:
         start="s",
         rank_says={"built_hash": "s", "labels": [3, 1]},
         end_says={"steps": 3, "loss": 0.5},
-        end={
-            "param_moved": 0.5,
-            "params_changed": 9,
-            "param_spread": 0.0,
-            "files_written": 1,
-            "files_found": 1,
-            "checkpoint_hash": "h",
-        },
+        end={"param_moved": 0.5, "params_changed": 9, "param_spread": 0.0, "checkpoint_hash": "h"}
+        | {"files_written": 1, "files_found": 1},
         measures=(
             *({"name": name, "value": 0.01, "unit": "s"} for name in ("step_s", "allreduce_s")),
             *some_rounds((1.0, 1.1, 1.2), (1.1, 1.2, 1.3), (1.2, 1.3, 1.4)),
@@ -82,8 +76,7 @@ def value_of(metric: Metric, runs: list[Run], at: dict | None = None):
 
 
 # Its epochs have no validation, and it is not a study.
-NOT_IN_THE_FULL_RECORD = {"time_to_accuracy"}
-NOT_IN_THE_FULL_RECORD |= {"sooner", "study_moved", "study_spread"}
+NOT_IN_THE_FULL_RECORD = {"time_to_accuracy", "sooner", "study_moved", "study_spread"}
 
 
 @pytest.mark.parametrize("name", sorted(METRICS.keys() - NOT_IN_THE_FULL_RECORD))

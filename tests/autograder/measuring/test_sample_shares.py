@@ -12,15 +12,9 @@ from autograder.records import Rank, Run
 from tests.autograder.make_run import make_run
 
 
-def run_of(*ranks: Rank, size: int = 10, end: dict | None = None) -> Run:
-    return make_run(
-        files=("a.out",),
-        format="record",
-        outcome="completed",
-        ranks=ranks,
-        header={"dataset": {"train_samples": size}},
-        end=end or {},
-    )
+def run_of(*ranks: Rank, size: int = 10) -> Run:
+    header = {"dataset": {"train_samples": size}}
+    return make_run(("a.out",), "record", "completed", ranks=ranks, header=header)
 
 
 ALL = {"shard_ids_hash": "all"}

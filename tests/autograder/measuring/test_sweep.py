@@ -17,15 +17,14 @@ SWEEP = {
 }
 
 
+def run_of(workers, header, **more):
+    header = header | {"workers": workers}
+    return make_run((f"{workers}.out",), "record", "completed", header=header, **more)
+
+
 def sweep(table=SWEEP):
     return [
-        make_run(
-            (f"{workers}.out",),
-            "record",
-            "completed",
-            header={"workers": workers, "rule": rule, "seed": seed},
-            test_accuracy=Number(accuracy),
-        )
+        run_of(workers, {"rule": rule, "seed": seed}, test_accuracy=Number(accuracy))
         for (workers, rule), accuracies in table.items()
         for seed, accuracy in enumerate(accuracies)
     ]
@@ -61,11 +60,9 @@ PATHS = {
 
 def race(paths=PATHS):
     return [
-        make_run(
-            (f"{workers}.out",),
-            "record",
-            "completed",
-            header={"workers": workers, "seed": seed},
+        run_of(
+            workers,
+            {"seed": seed},
             epochs=[Epoch(n, val_accuracy=Number(a)) for n, a in enumerate(accuracies, start=1)],
         )
         for workers, seeds in paths.items()

@@ -131,10 +131,8 @@ def test_each_sign_of_an_end_has_its_example(source, kind, line):
 
 SPLIT = {
     "exception": (UNFINISHED, TRACEBACK, "failed"),
-    "exception after the last epoch": (KERAS, TRACEBACK, "failed"),
     "a warning's traceback, and all epochs": (KERAS, TRACEBACK + "x\n" * 9, "completed"),
     "time limit": (UNFINISHED, "warning\n" + LIMIT, "timeout"),
-    "time limit after all epochs": (KERAS, LIMIT, "timeout"),
     "stall": (UNFINISHED, HOROVOD_STALL + CANCEL, "stalled"),
     "nothing wrong": (KERAS, "using TensorFlow backend\n", "completed"),
     "no number of epochs, and nothing wrong": (LOSSES, "a warning\n", "completed"),

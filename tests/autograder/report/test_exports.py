@@ -141,16 +141,11 @@ def test_moodle_gets_the_points_of_its_assignment(fill, most, value, points, sai
     text = text.replace("Participant 8,Ben M.,ben@", "Participant 10,Max,max@")  # not in the class
     lines, sentence = fill("--moodle", text)
     assert [lines[1][4], lines[3][4]] == points
-    before = cells_of(text)
-    assert lines[2] == before[2]
+    assert lines[2] == list(csv.reader(io.StringIO(text, newline="")))[2]
     assert [line[6] for line in lines[1:]] == ["-", "-", "-"]
     assert sentence.removesuffix(" be read") == (
         f"2 of 3 students filled in; without points here: Max{said}"
     )
-
-
-def cells_of(text: str) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(text, newline="")))
 
 
 def test_whom_two_have_in_common_nobody_is_filled_in(tmp_path):
@@ -197,10 +192,7 @@ def test_a_full_disk_is_no_fault_of_the_grader(home, tmp_path, monkeypatch):
     assert "No space left on device" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("given", "out"),
-    [("all", "all/grades"), (".", "grades")],
-)
+@pytest.mark.parametrize(("given", "out"), [("all", "all/grades"), (".", "grades")])
 def test_what_is_written_is_never_what_is_read(tmp_path, monkeypatch, given, out):
     monkeypatch.chdir(tmp_path)
     hand_in(Path(given) / "ada" / "02")

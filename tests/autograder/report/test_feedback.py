@@ -1,7 +1,6 @@
 """Feedback to students: the next steps, repetitions grouped, and the formats of platforms."""
 
 import io
-import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -11,6 +10,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
+from tests.autograder.report.test_student_page import text_of
 
 ROSTER = (
     "student,name,email,canvas_id,moodle_id\n"
@@ -132,10 +132,6 @@ def test_what_cannot_be_given_back_is_said(graded, monkeypatch, words, said):
 
 
 # --- the page ---------------------------------------------------------------------------------
-
-
-def text_of(page: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.partition("<body>")[2]))
 
 
 def test_a_page_begins_with_what_to_do(graded):

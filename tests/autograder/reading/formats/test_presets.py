@@ -69,31 +69,9 @@ def test_each_template_has_a_line_in_its_example(name):
 
 
 @pytest.mark.parametrize("name", [*KERAS, *OF_EPOCHS])
-def test_two_runs_one_after_the_other_are_two_runs(name):
-    runs = read_bytes({"job.out": (sample(name) * 2).encode()})
-    assert len(runs) == 2
-    for run in runs:
-        check(run, name)
-
-
-@pytest.mark.parametrize("name", [*KERAS, *OF_EPOCHS])
 def test_an_example_cut_in_its_first_half_is_not_complete(name):
     text = sample(name)
     assert read_one(text[: len(text) // 3]).outcome in ("incomplete", "unknown")
-
-
-PREFIXES = "{}: ", "{:>3}: ", "[1,{}]<stdout>:", "[1,{}]<stdout>: ", "[{}]<stdout>:", "[default{}]:"
-
-
-@pytest.mark.parametrize("prefix", PREFIXES)
-@pytest.mark.parametrize("name", [*(n for n in KERAS if not n.endswith("bars")), *OF_EPOCHS])
-def test_labelled_ranks_are_one_run(name, prefix):
-    """All ranks print everything, taking turns line by line."""
-    lines = sample(name).split("\n")
-    text = "".join(prefix.format(rank) + line + "\n" for line in lines for rank in range(3))
-    run = read_one(text)
-    assert run.workers == 3
-    check(run, name)
 
 
 @pytest.mark.parametrize("name", [*KERAS, *OF_EPOCHS])

@@ -90,12 +90,8 @@ def test_other_output_around_and_between_is_ignored():
     noise = ["Epoch 1/3", "1875/1875 - 4s - loss: 0.2 - accuracy: 0.9", "", "warning: x"]
     *lines, last = make_record()
     run = read_one([*(part for line in lines for part in (line, *noise)), last])
-    assert (run.format, run.outcome, len(run.epochs), run.problems) == (
-        "record",
-        "completed",
-        3,
-        (),
-    )
+    assert (run.format, run.outcome, len(run.epochs)) == ("record", "completed", 3)
+    assert run.problems == ()
 
 
 def test_a_run_that_aborts_has_failed():
@@ -201,11 +197,6 @@ def test_of_a_flood_a_part_is_kept_and_the_rest_is_reported(monkeypatch):
     assert epochs.ranks[0].param_hash
     assert 20 < len(epochs.epochs) < 60
     assert "more record lines" in reasons(epochs)
-    nested = {"name": "x", "value": 1, "nested": [[]] * 1000}
-    measures = read_one(make_record(measures=(nested,) * 20))
-    assert measures.outcome == "completed"
-    assert measures.ranks[0].param_hash
-    assert 1 <= len(measures.measures) < 7
 
 
 @pytest.mark.parametrize(("name", "value"), [("param_spread", "none"), ("files_written", [2])])
