@@ -8,7 +8,7 @@ from autograder.evidence.examine import Examined
 from autograder.judging.conditions import partial_from
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
-from autograder.judging.runs_that_count import finished
+from autograder.judging.runs_that_count import finished, is_strange
 from autograder.measuring.metrics import metric_named
 from autograder.notes import make_note
 from autograder.reading.files import read_files
@@ -36,6 +36,7 @@ def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[
         for run in read_files([rerun.outputs / file for file in job.files], readers)
         if run.job_id == job.job_id and run.launch not in job.launches  # not a stored output
     ]
+    runs = [run for run in runs if not is_strange(run, hand_in)]  # it printed what nobody reads
     again = replace(hand_in, rubric=rubric, runs=runs)
     results = {check.id: check for check in judge(again).checks} if jobs else {}
     found = []

@@ -82,6 +82,16 @@ def test_grading_with_reruns(tmp_path, grade):
     assert "Run again by your instructor" in (result.folder / "students" / "ada.html").read_text()
 
 
+def test_a_program_that_prints_no_record_earns_nothing_again(tmp_path, grade):
+    facts = {"lesson": "01", "source": "numpy", "model": "mlp64", "params": 50890, "threads": 1}
+    write_lines(tmp_path / "class/ada/01/01_numpy_99.out", make_record(**facts, job_id="99"))
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "01", {"100077": (["5f0c2a91"], ["hello"])})
+    grade(tmp_path / "class", "--profile", "smoke", *setting("reruns", reruns))
+    record = json.loads((tmp_path / "grades/records/ada.json").read_text())
+    [found] = [one for one in record["grades"] if one["lesson"] == "01"]
+    assert Code.RERUN_FEWER_POINTS in [finding["code"] for finding in found["findings"]]
+
+
 def test_one_run_that_was_not_run_again_is_as_weak_as_before(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02_serial")
     only_keras = dict(list(both_jobs().items())[:1])
