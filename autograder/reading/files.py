@@ -215,17 +215,19 @@ def badly_submitted(runs: Sequence[Run]) -> list[Note]:
 def cut_off(runs: Sequence[Run]) -> list[Note]:
     """Return a finding for each record that ends too early, for no other known reason.
 
-    If a repeat of the run has finished, only one that ends within a line is a finding.
+    If a repeat of the run, or a later run of its job, has finished, the record is a finding only if
+    it ends within a line.
     """
     findings = []
-    done = {(r.header.source, r.workers) for r in runs if r.outcome == Outcome.COMPLETED}
+    completed = [r for r in runs if r.outcome == Outcome.COMPLETED]
+    done = {(r.header.source, r.workers) for r in completed} | {r.files[:1] for r in completed}
     for run in runs:
         last = max((epoch.where.line for epoch in run.epochs if epoch.where), default=0)
         here = [one for one in run.problems if one.where[0].file == run.files[0]]
         final = sorted(here, key=lambda one: one.where[0].line)[-1:]
         torn = [p for p in final if p.code == FindingCode.BAD_LINE and p.where[0].line > last]
         early = run.has_header and run.outcome == Outcome.INCOMPLETE
-        early = early and (run.header.source, run.workers) not in done
+        early = early and not {(run.header.source, run.workers), run.files[:1]} & done
         if early or (torn and run.outcome in (Outcome.INCOMPLETE, Outcome.COMPLETED)):
             where = torn[0].where if torn else [Where(run.files[0], last)]
             found = torn[0].title if torn else "the record stops before the run's end"

@@ -1,5 +1,7 @@
 """Facts about a run and its epochs: its job, its workers, its times, and when none is read."""
 
+from pathlib import Path
+
 import pytest
 
 from autograder.measuring.interval import NotMeasured
@@ -161,6 +163,13 @@ def test_a_torn_line_counts_whatever_the_error_output_says():
         assert [note.where[0].file for note in cut_off(runs)] == ["job_7.out"]
         again = read_bytes({"job_6.out": cut.encode(), "job_7.out": record.encode()})
         assert len(cut_off(again)) == (cut == record[:-30])
+
+
+def test_a_record_that_the_same_job_went_on_with_is_not_cut_off():
+    elastic = Path(__file__).parents[2] / "lessons/planted/outputs/15/elastic.out.txt"
+    runs = read_bytes({"job_7.out": elastic.read_bytes()})
+    assert [run.outcome for run in runs] == ["incomplete", "completed"]
+    assert cut_off(runs) == []
 
 
 def test_a_job_ends_where_its_other_file_says():
