@@ -92,25 +92,11 @@ def clones_of_07() -> Files:
     """Return GitHub Classroom's repositories; eva works with dan and submitted nothing herself."""
     found: Files = {}
     for student, (_, _, _, github) in PEOPLE.items():
-        if student in ("eva", "gil", "hana", "zoe"):
+        if student in ("eva", "gil"):
             continue
         files = {**work("07", student), ".git/HEAD": b"ref: refs/heads/main\n"}
         found |= below(f"07-horovod-{github.lower()}", files)
     return found
-
-
-def gradescope_of_07() -> Files:
-    """Return Gradescope's export: hana and zoe joined late and submitted there."""
-    found: Files = {}
-    told = ""
-    for number, student in enumerate(("hana", "zoe"), start=9001):
-        found |= below(f"submission_{number}", work("07", student))
-        told += (
-            f"submission_{number}:\n  :submitters:\n  - :name: {PEOPLE[student][0]}\n"
-            f"    :sid: ''\n    :email: {student}@example.org\n"
-            "  :created_at: 2026-03-21 20:00:00.123456789 Z\n  :status: processed\n"
-        )
-    return {"submission_metadata.yml": told.encode(), **found}
 
 
 def moodle_again() -> Files:
@@ -125,7 +111,6 @@ DOWNLOADS = {  # the platform, the name of the download, and its content
     "01": ("moodle", "HPC-Lab 1-88", moodle_of_01),
     "02": ("canvas", "submissions.zip", canvas_of_02),
     "07": ("github", "07-horovod-submissions", clones_of_07),
-    "07 on Gradescope": ("gradescope", "assignment_77_export", gradescope_of_07),
     "01 again": ("moodle", "HPC-Lab 1 (second try)-93", moodle_again),
 }
 

@@ -1,6 +1,6 @@
 """Play through a term as an instructor and ten students would.
 
-Lessons are submitted on four platforms with honest mistakes, graded every week and asked about.
+Lessons are submitted on three platforms with honest mistakes, graded every week and asked about.
 
     python -m tests.autograder.term.play FOLDER      # keeps everything there for inspection
 
@@ -40,7 +40,7 @@ FILES = {
 STAGES = {
     "week 1": (["01"], False),
     "week 2": (["02"], False),
-    "week 3": (["07", "07 on Gradescope"], False),
+    "week 3": (["07"], False),
     "answered": ([], True),
     "again": (["01 again"], True),
 }
