@@ -14,30 +14,17 @@ RUBRIC = """
 lesson: "03"
 title: From one rank to two
 points: 10
-runs:
-  one: {where: {source: keras}}
-  two: {where: {source: keras-horovod}}
+runs: {one: {where: {source: keras}}, two: {where: {source: keras-horovod}}}
 checks:
-  - id: finished
-    title: Both runs trained for three epochs
-    points: 1
-    require: [{metric: epochs, of: [one, two], at_least: 3}]
-  - id: accuracy
-    title: Two ranks learn what one learns
-    points: 2
-    require:
-      - {metric: test_accuracy, of: two, at_least: 0.97}
-      - {metric: loss_last, of: two, at_most: 0.3}
-  - id: shared
-    title: Two ranks share the data
-    points: 3
-    require:
-      - {metric: ranks, of: two, equal: 2}
-      - {metric: shard_overlap, of: two, equal: 0}
-  - id: speedup
-    title: Two ranks are faster than one
-    points: 4
-    require: [{metric: speedup, of: two, base: one, at_least: 1.5}]
+  - {id: finished, title: Both runs trained for three epochs, points: 1,
+     require: [{metric: epochs, of: [one, two], at_least: 3}]}
+  - {id: accuracy, title: Two ranks learn what one learns, points: 2,
+     require: [{metric: test_accuracy, of: two, at_least: 0.97},
+               {metric: loss_last, of: two, at_most: 0.3}]}
+  - {id: shared, title: Two ranks share the data, points: 3,
+     require: [{metric: ranks, of: two, equal: 2}, {metric: shard_overlap, of: two, equal: 0}]}
+  - {id: speedup, title: Two ranks are faster than one, points: 4,
+     require: [{metric: speedup, of: two, base: one, at_least: 1.5}]}
 """
 ROSTER = "student,login\nada,ada\n"
 JOBS = (

@@ -15,13 +15,10 @@ STUDY = """
 lesson: "01"
 title: Ours
 points: 1
-runs:
-  train: {where: {source: ours}}
+runs: {train: {where: {source: ours}}}
 checks:
-  - id: sizes
-    title: Two sizes
-    points: 1
-    require: [{metric: study_sizes, of: train, at_least: 2}]
+  - {id: sizes, title: Two sizes, points: 1,
+     require: [{metric: study_sizes, of: train, at_least: 2}]}
 """
 
 

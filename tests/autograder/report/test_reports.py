@@ -105,18 +105,12 @@ HIDDEN = """\
 lesson: "02"
 title: A lesson
 points: 2
-runs:
-  keras: {where: {source: keras}}
+runs: {keras: {where: {source: keras}}}
 checks:
-  - id: open-check
-    title: The right network
-    points: 1
-    require: [{metric: params, of: keras, equal: 407050}]
-  - id: trap-door
-    title: Nobody is told of this
-    points: 1
-    hidden: true
-    require: [{metric: epochs, of: keras, at_least: 99}]
+  - {id: open-check, title: The right network, points: 1,
+     require: [{metric: params, of: keras, equal: 407050}]}
+  - {id: trap-door, title: Nobody is told of this, points: 1, hidden: true,
+     require: [{metric: epochs, of: keras, at_least: 99}]}
 """
 
 
