@@ -352,7 +352,7 @@ course.plots.allreduce_times(points, lines, [unseen])
 # The ring's bytes do not grow with p, but the number of its messages does. There are 2(p − 1), one after another, and
 # each has latency α. A **tree** sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling**
 # (partners at distance p/2, p/4, …, each time with half the data) sends as few messages as the tree and as few bytes
-# as the ring. The picture assumes α = 5 µs and 12.5 GB/s, typical of one network card between nodes:
+# as the ring. The table assumes α = 5 µs and 12.5 GB/s, typical of one network card between nodes:
 
 # %%
 alpha, beta = 5e-6, 1 / 12.5e9
@@ -361,7 +361,11 @@ schemes = {
     "tree": lambda p, n: 2 * np.log2(p) * (alpha + beta * n),
     "halving and doubling": lambda p, n: 2 * np.log2(p) * alpha + 2 * (p - 1) / p * beta * n,
 }
-course.plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
+for n in (4_000, 102_500_000):
+    print(f"{n / 1e6:g} MB, ms on 4, 16, 64, 256, 1,024 and 4,096 ranks:")
+    for name, seconds in schemes.items():
+        row = [1e3 * seconds(p, n) for p in (4, 16, 64, 256, 1024, 4096)]
+        print(f"  {name:20}", *(f"{ms:8.2f}" for ms in row))
 
 # %% [markdown]
 # **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For 102.5

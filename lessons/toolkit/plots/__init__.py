@@ -12,7 +12,6 @@ from lessons.toolkit.plots.devices import (
     whole_seconds as whole_seconds,
 )
 from lessons.toolkit.plots.exchange import (
-    allreduce_by_ranks as allreduce_by_ranks,
     allreduce_times as allreduce_times,
     buckets as buckets,
     sample_map as sample_map,
@@ -21,7 +20,6 @@ from lessons.toolkit.plots.exchange import (
 )
 from lessons.toolkit.plots.faults import faults as faults
 from lessons.toolkit.plots.input_pipeline import (
-    class_in_batches as class_in_batches,
     input_overlap as input_overlap,
     input_rates as input_rates,
     median_of_measure as median_of_measure,

@@ -14,7 +14,6 @@ from lessons.toolkit.plots.figure import (
     digits,
     look,
     picture,
-    table,
     with_whiskers,
 )
 
@@ -95,74 +94,45 @@ def gain_over(base: interval.Measure, time: interval.Measure) -> interval.Measur
 
 
 @picture
-def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) -> None:
-    """Plot speedup against workers, with the ideal line dashed and the numbers below.
-
-    A point is a repeat.
-
-    runs: runs that were read from outputs, or {workers: seconds of an epoch, one per repeat}.
-    """
+def speedup(figure: Any, runs: Sequence[Run]) -> None:
+    """Plot speedup against workers, with the ideal line dashed. A point is a repeat."""
     points, left_out = repeats(runs)
     if not points:
         raise ValueError("There is no epoch time to draw: " + "; ".join(left_out or ["no runs"]))
-    figure.set_size_inches(7.2, 4.4 + 0.28 * len(points))
-    axes, below = figure.subplots(2, 1, height_ratios=[4, 0.4 + 0.3 * len(points)])
+    axes = figure.subplots()
     counts = sorted(points)
     base = interval.middle(points[counts[0]])
+    gains = {count: [gain_over(base, time) for time in points[count]] for count in counts}
     ideal = [count / counts[0] for count in counts]
     axes.plot(counts, ideal, "--", color=GREY, label="ideal")
-    rows = []
-    for count in counts:
-        gains = [
-            gain
-            for t in points[count]
-            if (gain := interval.measured_or_none(interval.ratio, base, t))
-        ]
-        values = [gain.value for gain in gains]
-        errors = [[g.value - g.low for g in gains], [g.high - g.value for g in gains]]
-        axes.errorbar(
-            [count] * len(gains), values, errors, fmt="o", color=COLOURS[0], ecolor="#9DC3DC",
-            capsize=3, alpha=0.8, label="one run each" if count == counts[0] else None,
-        )  # fmt: skip
-        typical = statistics.median(values)
-        times = [time.value for time in points[count]]
-        spread = f"{digits(min(times))} to {digits(max(times))}" if len(times) > 1 else "one run"
-        efficiency = f"{100 * typical * counts[0] / count:.0f} %"
-        median = digits(statistics.median(times))
-        rows.append([str(count), str(len(times)), median, spread, f"{typical:.2f}", efficiency])
-    medians = [float(row[4]) for row in rows]
-    axes.plot(counts, medians, "-", color=COLOURS[0], lw=1, label="median")
+    for count, found in gains.items():
+        for gain in found:
+            with_whiskers(axes, {count: gain}, fmt="o", color=COLOURS[0], alpha=0.6)
+    medians = [statistics.median(gain.value for gain in found) for found in gains.values()]
+    label = f"median: {', '.join(digits(value) for value in medians)}"
+    axes.plot(counts, medians, "-", color=COLOURS[0], lw=1, label=label)
     by_two(axes, counts, "workers", f"speedup over {counts[0]}")
     axes.set_yscale("log", base=2)
     axes.yaxis.set_major_formatter("{x:g}")
     axes.legend(loc="upper left")
-    table(below, ["workers", "runs", "epoch in s", "from … to", "speedup", "efficiency"], rows)
     if left_out:
         figure.supxlabel("left out: " + "; ".join(left_out), fontsize=9, color=GREY, wrap=True)
 
 
-def repeats(
-    runs: Sequence[Run] | Mapping[int, Sequence[float]],
-) -> tuple[dict[int, list[interval.Measure]], list[str]]:
+def repeats(runs: Sequence[Run]) -> tuple[dict[int, list[interval.Measure]], list[str]]:
     """Return epoch times by worker count, and the runs not comparable to the smallest run."""
-    if isinstance(runs, Mapping):
-        return {
-            count: [interval.exact(value, "s") for value in seconds]
-            for count, seconds in runs.items()
-        }, []
     points: dict[int, list[interval.Measure]] = {}
     left_out = []
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 1)
     for run in ordered:
-        name = ", ".join(Path(file).name for file in run.files)
         try:
             time = measure.epoch_time(run)
+            unlike = measure.not_comparable(ordered[0], run)
         except interval.NotMeasured as missing:
-            left_out.append(f"{name}: {missing.reason}")
-            continue
-        unlike = measure.not_comparable(ordered[0], run)
+            unlike = [missing.reason]
         if unlike:
-            left_out.append(f"{name}: {'; '.join(unlike)}")
+            names = ", ".join(Path(file).name for file in run.files)
+            left_out.append(f"{names}: {'; '.join(unlike)}")
         else:
             points.setdefault(measure.workers(run) or 1, []).append(time)
     return points, left_out

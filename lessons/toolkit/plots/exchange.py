@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from autograder.records import Run
-from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, look, picture
+from lessons.toolkit.plots.figure import COLOURS, GREY, look, picture
 from lessons.toolkit.ranks.timeline import ALLREDUCE, Step
 
 
@@ -58,24 +58,6 @@ def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
     for colour, label in (("#BBBBBB", "negotiated"), (COLOURS[0], "travels")):
         axes.barh(0, 0, color=colour, label=label)
     figure.legend(loc="outside upper left", ncols=2, labelcolor=GREY)
-
-
-@picture
-def allreduce_by_ranks(figure: Any, models: Mapping[str, Any], sizes: Sequence[int]) -> None:
-    """Plot modelled seconds of an allreduce against the number of ranks, one panel per size.
-
-    models: name of a scheme -> function of (ranks, bytes).
-    """
-    panels = figure.subplots(1, len(sizes), squeeze=False)[0]
-    figure.set_size_inches(7.8, 4)
-    counts = [2**power for power in range(1, 13)]
-    for axes, size in zip(panels, sizes, strict=True):
-        for place, (name, seconds) in enumerate(models.items()):
-            values = [1e3 * seconds(p, size) for p in counts]
-            axes.plot(counts, values, **look(place), ms=4, lw=1.4, label=name)
-        by_two(axes, counts[::3], "ranks", "ms, by the model")
-        axes.set(yscale="log", title=f"{size / 1e6:g} MB")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
 
 
 @picture

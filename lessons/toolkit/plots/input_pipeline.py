@@ -70,14 +70,14 @@ def input_overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
     for top, (name, run) in enumerate({"in turn": in_turn, "overlapped": ahead}.items()):
         t_in, t_comp = (median_of_measure([run], measure) for measure in ("input_s", "compute_s"))
         alone, place = 3 * top, 3 * top + 1
-        sum_of_both = run is in_turn
-        behind, height = (t_in, 0.8) if sum_of_both else (0.0, 0.4)
-        rows = (alone, alone) if sum_of_both else (alone - 0.2, alone + 0.2)
-        axes.barh(rows[0], t_in, height, color=COLOURS[0], label="input alone")
-        axes.barh(rows[1], t_comp, height, left=behind, color=COLOURS[4],
+        behind, lower = (t_in, 0.0) if run is in_turn else (0.0, 0.4)
+        expected, style, what = t_in + t_comp, "--", "the sum of both"
+        if run is ahead:
+            expected, style, what = max(t_in, t_comp), ":", "the longer of both"
+        height = 0.8 - lower
+        axes.barh(alone - lower / 2, t_in, height, color=COLOURS[0], label="input alone")
+        axes.barh(alone + lower / 2, t_comp, height, left=behind, color=COLOURS[4],
                   label="computing alone (a wait)")  # fmt: skip
-        expected = t_in + t_comp if sum_of_both else max(t_in, t_comp)
-        style, what = ("--", "the sum of both") if sum_of_both else (":", "the longer of both")
         axes.vlines(expected, alone - 0.5, place + 0.5, color=GREY, ls=style, lw=2,
                     label=f"expected: {what}")  # fmt: skip
         values = [number.value for number in seconds_of(run)[1:]]
@@ -101,20 +101,3 @@ def median_of_measure(runs: Sequence[Run], name: str) -> float:
     if not values:
         raise ValueError(f"The output has no {name}: run train.py with --compute-ms.")
     return statistics.median(values)
-
-
-@picture
-def class_in_batches(figure: Any, orders: Mapping[str, Sequence[Any]], batch: int) -> None:
-    """Plot the share of the most frequent class in each batch, for each way to shuffle."""
-    import numpy as np
-
-    axes = figure.subplots()
-    for place, (name, read) in enumerate(orders.items()):
-        labels = np.asarray(read)
-        shares = [
-            np.bincount(labels[start : start + batch]).max() / len(labels[start : start + batch])
-            for start in range(0, len(labels), batch)
-        ]
-        axes.plot(shares, color=COLOURS[place % len(COLOURS)], lw=1.5, label=name)
-    axes.set(xlabel="batch of the epoch", ylabel="share of one class", ylim=(0, 1.03))
-    figure.legend(loc="outside upper left", ncols=1)

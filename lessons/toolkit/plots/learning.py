@@ -55,26 +55,23 @@ def weight_images(figure: Any, weights: Any, count: int = 16) -> None:
     """
     strength = (weights**2).sum(axis=0)
     units = sorted(range(weights.shape[1]), key=lambda unit: -strength[unit])[:count]
-    rows = math.ceil(len(units) / 8)
-    figure.set_size_inches(7.2, 1.1 * rows)
-    for place, unit in enumerate(units, start=1):
-        axes = figure.add_subplot(rows, 8, place)
-        largest = abs(weights[:, unit]).max()
-        image = weights[:, unit].reshape(28, 28)
-        axes.imshow(image, cmap="RdBu", vmin=-largest, vmax=largest)
-        axes.set_title(f"unit {unit}", fontsize=9, pad=2)
-        axes.set_axis_off()
+    shown = [weights[:, unit].reshape(28, 28) / abs(weights[:, unit]).max() for unit in units]
+    tiles(figure, shown, [f"unit {unit}" for unit in units], cmap="RdBu", vmin=-1, vmax=1)
 
 
 @picture
 def images(figure: Any, pixels: Any, labels: Sequence[Any]) -> None:
     """Show images with their labels, eight per row."""
+    tiles(figure, pixels, labels, cmap="gray_r")  # which has no effect on colours
+
+
+def tiles(figure: Any, pixels: Sequence[Any], labels: Sequence[Any], **look: Any) -> None:
     rows = math.ceil(len(pixels) / 8)
     figure.set_size_inches(7.2, 1.15 * rows)
-    for number, (image, label) in enumerate(zip(pixels, labels, strict=True), start=1):
-        axes = figure.add_subplot(rows, 8, number)
-        axes.imshow(image, cmap="gray_r" if image.ndim == 2 else None)
-        axes.set_title(str(label), fontsize=11, pad=2)
+    for place, (image, label) in enumerate(zip(pixels, labels, strict=True), start=1):
+        axes = figure.add_subplot(rows, 8, place)
+        axes.imshow(image, **look)
+        axes.set_title(str(label), fontsize=10, pad=2)
         axes.set_axis_off()
 
 
@@ -86,30 +83,24 @@ def epoch_bars(figure: Any, runs: Mapping[str, Run]) -> None:
     """
     axes = figure.subplots()
     width = 0.8 / max(len(runs), 1)
-    most, medians = 1, False
+    most = 1
     for place, (name, run) in enumerate(runs.items()):
         colour = COLOURS[place % len(COLOURS)]
-        seconds = seconds_of(run)
+        seconds = [number.value for number in seconds_of(run)]
         most = max(most, len(seconds))
         centres = [n + (place + 0.5) * width - 0.4 for n in range(1, len(seconds) + 1)]
-        heights, whiskers = [number.value for number in seconds], rounding(seconds)
-        style: Any = {"color": colour, "error_kw": {"ecolor": "black", "capsize": 3}}
-        bars = axes.bar(centres, heights, width * 0.92, yerr=whiskers, **style)
-        for bar in bars[:1]:
+        for bar in axes.bar(centres, seconds, width * 0.92, color=colour)[:1]:
             bar.set(facecolor="white", edgecolor=colour, hatch="////")
         time = interval.measured_or_none(measure.epoch_time, run)
         if time:
             for centre in centres[1:]:  # across this program's own bars only
                 left, right = centre - 0.46 * width, centre + 0.46 * width
                 axes.hlines(time.value, left, right, "black", lw=2)
-            medians = True
-            name = f"{name}: {digits(time.value)} s per epoch ({time.basis})"
+            name = f"{name}: {digits(time.value)} s per epoch ({time.basis}), the black line"
         axes.bar(0, 0, color=colour, label=name)
     axes.bar(
         0, 0, facecolor="white", edgecolor=GREY, hatch="////", label="first epoch: not counted"
     )
-    if medians:
-        axes.hlines(0, 0, 0, "black", lw=2, label="black line: seconds per epoch")
     axes.set(xlabel="epoch", ylabel="training time in s", xticks=range(1, most + 1))
     axes.set_xlim(0.5, most + 0.5)
     axes.grid(False, axis="x")
@@ -122,14 +113,10 @@ def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
     axes = figure.subplots()
     last = 1
     for place, (name, run) in enumerate(runs.items()):
-        for which, line in (("train_accuracy", "-"), ("val_accuracy", ":")):
-            known = [(e.number, getattr(e, which).value) for e in run.epochs if getattr(e, which)]
-            if known:
-                what = "training" if which == "train_accuracy" else "validation"
-                axes.plot(
-                    *zip(*known, strict=True), ls=line, **look(place), label=f"{name}, {what}"
-                )
-                last = max(last, known[-1][0])
+        known = [(e.number, e.train_accuracy.value) for e in run.epochs if e.train_accuracy]
+        if known:
+            axes.plot(*zip(*known, strict=True), **look(place), label=f"{name}, training")
+            last = max(last, known[-1][0])
         if run.test_accuracy is not None:
             end = run.epochs[-1].number if run.epochs else 1
             value = run.test_accuracy.value
@@ -145,10 +132,3 @@ def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
 
 def seconds_of(run: Run) -> list[Number]:
     return [epoch.seconds or Number(0.0) for epoch in run.epochs]
-
-
-def rounding(seconds: Sequence[Number]) -> list[float] | None:
-    """Return error bars for the rounding of the log's times, or None if they are precise enough."""
-    halves = [number.half_width for number in seconds]
-    coarse = any(number.half_width > 0.01 * number.value for number in seconds)
-    return halves if coarse else None

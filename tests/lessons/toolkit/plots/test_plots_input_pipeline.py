@@ -60,11 +60,3 @@ def test_each_run_of_the_overlap_is_measured_against_its_own_input():
     assert is_png(figure)
     with pytest.raises(ValueError, match="--compute-ms"):
         plots.input_overlap(run_of(9.0, 1.0), run_of(9.0, 1.0))
-
-
-def test_batches_of_one_class_are_at_one():
-    orders = {"sorted": [0] * 64 + [1] * 64, "mixed": [0, 1] * 64}
-    figure = plots.class_in_batches(orders, 32)
-    lines = [list(line.get_ydata()) for line in figure.axes[0].lines]
-    assert lines == [[1.0] * 4, [0.5] * 4]
-    assert is_png(figure)
