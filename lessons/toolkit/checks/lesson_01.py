@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lessons.toolkit.checks.shared.check import CheckFailed, exercise, number, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise, number, shown
 
-Function = Callable[..., Any]
 E = 1e-6
 
 
@@ -34,15 +33,24 @@ def same(found: np.ndarray, right: np.ndarray, tolerance: float = 1e-5) -> bool:
     return bool(np.abs(found - right).max() <= tolerance * size)
 
 
+def a_list(value: Any, what: str) -> list[Any]:
+    """Return the value, which has to be a list or a tuple, as a list."""
+    if value is None:
+        raise CheckFailed(what, "None", "Is there a `return` in front of it?")
+    if not isinstance(value, list | tuple):
+        raise CheckFailed(what, f"a {type(value).__name__}", "Collect them in a list, return it.")
+    return list(value)
+
+
 def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndarray:
-    """Return the value as an array of this shape."""
+    """Return the value, which has to be an array of this shape."""
     expected = f"{name}: an array of shape {shape}"
     if value is None:
         raise CheckFailed(expected, "None", "Is there a `return` in front of it?")
-    try:
-        found = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise CheckFailed(expected, shown(value), "Return numbers in one array.") from None
+    if isinstance(value, list | tuple):
+        advice = "Put np.array(…) around it: a list cannot be multiplied by a rate."
+        raise CheckFailed(expected, f"a {type(value).__name__}", advice)
+    found = np.asarray(value, dtype=np.float64)
     if found.shape != shape:
         if found.size == int(np.prod(shape)):
             advice = "It holds the right number of values: transpose or reshape it."
@@ -50,12 +58,10 @@ def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndar
     return found
 
 
-def factor(found: np.ndarray, right: np.ndarray) -> float | None:
-    """Return the constant factor between `found` and `right`, or None if there is none."""
-    if not np.isfinite(found).all():
-        return None
+def factor(found: np.ndarray, right: np.ndarray) -> float:
+    """Return the constant factor between `found` and `right`, or 0 if there is none."""
     times = float((found * right).sum() / (right * right).sum())
-    return times if times and same(found, times * right) else None
+    return round(times, 3) if np.isfinite(times) and same(found, times * right) else 0.0
 
 
 @exercise("1.1")
@@ -65,33 +71,19 @@ def check_1_1(gradient: Function) -> str:
     y = np.cos(2 * x)
     for w in (np.array([0.3, -0.7, 0.2, 0.5]), np.array([1.0, 2.0])):
         right = differences(lambda w: float(np.mean((powers(w, x) - y) ** 2)), w)
-        given = gradient(w.copy(), x, y)
-        if isinstance(given, list | tuple):
-            raise CheckFailed(
-                f"gradient(w, x, y): an array of shape {w.shape}",
-                f"a {type(given).__name__}",
-                "Put np.array(…) around it: a list cannot be multiplied by a rate.",
-            )
         shapes = "Return one number for each of the len(w) parameters, each a mean over the points."
-        found = array(given, "gradient(w, x, y)", w.shape, shapes)
+        found = array(gradient(w.copy(), x, y), "gradient(w, x, y)", w.shape, shapes)
         if same(found, right, 1e-6):
             continue
-        times = factor(found, right)
         advice = {
             0.5: "A factor 2 is missing: the derivative of (p - y)² is 2 (p - y) · dp/dw.",
             -1.0: "The sign is wrong: the error is prediction - y.",
             7.0: "Divide by the number of points: the loss is a mean.",
-            3.5: "The factor 2 is missing, and the loss is a mean: divide by len(x).",
-        }.get(round(times, 3) if times else 0.0)
-        if advice is None:
-            advice = "For w[k], take the mean over the points of 2 · (prediction - y) · x**k."
-            if same(found, right[::-1], 1e-6):
-                advice = "The order is reversed: w[0] belongs to x**0, which is 1."
-        raise CheckFailed(
-            f"gradient = {np.round(right, 3).tolist()}, by central differences",
-            f"{np.round(found, 3).tolist()}",
-            advice,
-        )
+        }.get(factor(found, right), "For w[k], take the mean of 2 · (prediction - y) · x**k.")
+        if same(found, right[::-1], 1e-6):
+            advice = "The order is reversed: w[0] belongs to x**0, which is 1."
+        expected = f"gradient = {np.round(right, 3).tolist()}, by central differences"
+        raise CheckFailed(expected, f"{np.round(found, 3).tolist()}", advice)
     return "Your gradient equals central differences to 1e-6."
 
 
@@ -103,40 +95,26 @@ def powers(w: np.ndarray, x: np.ndarray) -> np.ndarray:
 def check_1_2(descend: Function) -> str:
     """On the loss ½·a·w² the path converges at a rate of 1.9/a and diverges at 2.1/a."""
     a, steps = 4.0, 100
-    signature = (
-        "descend(gradient, w, lr, steps) returns the list of all points, including the start"
-    )
 
-    def slope(w: np.ndarray, *more: Any) -> np.ndarray:
-        if more:
-            raise CheckFailed(
-                "gradient(w), of one argument",
-                f"gradient called with {1 + len(more)} arguments",
-                "Here `gradient` is the function that was passed to descend: call it with w only.",
-            )
+    def slope(w: np.ndarray) -> np.ndarray:
         return a * w
 
     path = descend(slope, np.array([1.0]), 1.9 / a, steps)
-    if path is None:
-        raise CheckFailed(signature, "None", "Is there a `return path`?")
-    if not isinstance(path, list | tuple | np.ndarray) or np.ndim(path) == 0:
-        raise CheckFailed(signature, shown(path), "Collect the points in a list and return it.")
-    if len(path) == 1 and steps > 1:
-        raise CheckFailed(signature, "one point", "Return all points, not only the last one.")
+    path = a_list(list(path) if isinstance(path, np.ndarray) else path, "a list of all points")
     if len(path) != steps + 1:
         advice = "Put the start into the list first, then one point per step."
         if len(path) == 2:
             advice = "`append` belongs inside the loop, and `return` after it: check the indents."
-        raise CheckFailed(
-            f"{steps + 1} points for {steps} steps: {signature}", f"{len(path)} points", advice
-        )
+        elif len(path) == 1:
+            advice = "Return all points, not only the last one."
+        raise CheckFailed(f"{steps + 1} points for {steps} steps", f"{len(path)}", advice)
     points = np.array([number(np.ravel(w)[0], "a point of the path") for w in path])
     right = (1 - 1.9) ** np.arange(steps + 1)
     if not np.allclose(points, right, atol=1e-9):
         raise CheckFailed(
             f"from 1 to {right[1]:.2f} to {right[2]:.2f} … for a gradient of 4·w, rate 1.9/4",
             " to ".join(f"{point:.3g}" for point in points[:3]) + " …",
-            descend_advice(points, right),
+            descend_advice(points),
         )
     far = descend(slope, np.array([1.0]), 2.1 / a, steps)
     if not abs(number(np.ravel(far[-1])[0], "the last point")) > 1000:
@@ -145,7 +123,7 @@ def check_1_2(descend: Function) -> str:
     return "At 1.9/a the path converges, at 2.1/a it diverges."
 
 
-def descend_advice(points: np.ndarray, right: np.ndarray) -> str:
+def descend_advice(points: np.ndarray) -> str:
     if (points == points[0]).all():
         return (
             "All points are equal: `w -= …` changes the array that is already in the list. "
@@ -155,11 +133,9 @@ def descend_advice(points: np.ndarray, right: np.ndarray) -> str:
         return "Step against the gradient: w - lr * gradient, with a minus."
     if np.allclose(points[1], 1 - 4.0):
         return "The rate is missing: multiply the gradient by lr."
-    if np.allclose(points[:-1], right[1:]):
-        return "The start itself is missing: it is the first point of the path."
-    if np.allclose(np.diff(points[1:]), np.diff(points[1:])[0]):
+    if np.allclose(np.diff(points), np.diff(points)[0]):
         return "Compute the gradient at each new point: gradient(w) belongs in the loop."
-    return "In each step, compute w = w - lr * gradient(w)."
+    return "In each step, compute w = w - lr * gradient(w). The first point is the start itself."
 
 
 @exercise("1.3")
@@ -172,20 +148,13 @@ def check_1_3(forward: Function, backward: Function) -> str:
     _, cache = forward(params, x)
     before = [np.copy(part) for part in cache]
 
-    found = backward(cache, labels)
     four = "four arrays: the gradients of w1, b1, w2, b2"
-    if found is None:
-        raise CheckFailed(four, "None", "Is there a `return` in front of it?")
-    if not isinstance(found, list | tuple) or len(found) != 4:
-        what = f"{len(found)} of them" if isinstance(found, list | tuple) else type(found).__name__
-        raise CheckFailed(four, what, "Return [d_w1, d_b1, d_w2, d_b2], in this order.")
-    changed = [not np.array_equal(old, new) for old, new in zip(before, cache, strict=True)]
-    if any(changed):
-        raise CheckFailed(
-            "backward does not change the cache",
-            f"it changed {('x', 'hidden', 'w2', 'probabilities')[changed.index(True)]}",
-            "Work on a copy: `probabilities.copy()`. The loop still needs the original.",
-        )
+    found = a_list(backward(cache, labels), four)
+    if len(found) != 4:
+        raise CheckFailed(four, len(found), "Return [d_w1, d_b1, d_w2, d_b2], in this order.")
+    if not all(np.array_equal(old, new) for old, new in zip(before, cache, strict=True)):
+        advice = "Work on a copy: `probabilities.copy()`. The loop still needs the original."
+        raise CheckFailed("backward does not change the cache", "it does", advice)
 
     def loss(_: Any) -> float:
         now, _ = forward(params, x)
@@ -193,10 +162,7 @@ def check_1_3(forward: Function, backward: Function) -> str:
 
     for place in (3, 2, 1, 0):  # in the order of the backward pass
         name, param = names[place], params[place]
-        advice = (
-            "Return them in the order w1, b1, w2, b2. Sum the gradients of b1 and b2 over the "
-            "images."
-        )
+        advice = "Is the order w1, b1, w2, b2? Sum the gradients of b1 and b2 over the images."
         gradient = array(found[place], f"gradient of {name}", param.shape, advice)
         right = differences(loss, param)
         if not same(gradient, right):
@@ -204,23 +170,21 @@ def check_1_3(forward: Function, backward: Function) -> str:
             raise CheckFailed(
                 f"gradient of {name} as central differences, relative error < 1e-5",
                 f"relative error {error:.2g}",
-                backward_advice(name, factor(gradient, right)),
+                BACKWARD.get(factor(gradient, right), BACKWARD[name]),
             )
     return "All four gradients match central differences (float64, relative error < 1e-5)."
 
 
-def backward_advice(name: str, times: float | None) -> str:
-    if times is not None and abs(times - 6) < 1e-3:
-        return "The sum over the images has to become a mean: divide by len(labels)."
-    if times is not None and abs(times + 1) < 1e-3:
-        return "The sign is wrong: with respect to the scores it is probability minus one-hot."
-    return {
-        "b2": "d_scores is (probabilities, minus 1 at the right digit) / n. The gradient of b2 "
-        "is the sum of each column.",
-        "w2": "The gradient of w2 is hidden.T @ d_scores.",
-        "b1": "b2 and w2 are right. d_hidden is d_scores @ w2.T, but 0 where hidden is 0 (relu).",
-        "w1": "Only w1 is wrong: its gradient is x.T @ d_hidden.",
-    }[name]
+# Advice for a gradient that is a multiple of the right one, and for each wrong gradient.
+BACKWARD: dict[float | str, str] = {
+    6: "The sum over the images has to become a mean: divide by len(labels).",
+    -1: "The sign is wrong: with respect to the scores it is probability minus one-hot.",
+    "b2": "d_scores is (probabilities, minus 1 at the right digit) / n. The gradient of b2 "
+    "is the sum of each column.",
+    "w2": "The gradient of w2 is hidden.T @ d_scores.",
+    "b1": "b2 and w2 are right. d_hidden is d_scores @ w2.T, but 0 where hidden is 0 (relu).",
+    "w1": "Only w1 is wrong: its gradient is x.T @ d_hidden.",
+}
 
 
 @exercise("1.4")
@@ -228,24 +192,19 @@ def check_1_4(minibatches: Function) -> str:
     """minibatches(n, batch, rng): ceil(n/batch) batches, each index once, a new order each time."""
     rng = np.random.default_rng(5)
     for n, batch in ((10, 3), (12, 4), (5, 8), (1000, 32)):
-        found = minibatches(n, batch, rng)
-        if found is None:
-            raise CheckFailed("a list of index arrays", "None", "Is there a `return`?")
-        if not isinstance(found, list | tuple):
-            advice = "Collect all batches in a list, and return the list after the loop."
-            raise CheckFailed("a list of index arrays", f"a {type(found).__name__}", advice)
-        found = [np.asarray(part) for part in found]
-        count = -(-n // batch)
-        expected = f"{n} indices in {count} batches, at most {batch} in each"
+        found = [
+            np.asarray(part)
+            for part in a_list(minibatches(n, batch, rng), "a list of index arrays")
+        ]
         sizes = [part.size for part in found]
         if sizes != [min(batch, n - first) for first in range(0, n, batch)]:
             advice = "Cut at 0, batch, 2·batch …: range(0, n, batch)."
             if sizes == [batch] * (n // batch):
                 advice = "The last, smaller batch is missing: no image may be left out."
+            expected = f"{n} indices in {-(-n // batch)} batches, at most {batch} in each"
             raise CheckFailed(expected, f"{len(sizes)} batches of {sizes[:4]} …", advice)
-        together = np.sort(np.concatenate(found))
-        if not np.array_equal(together, np.arange(n)):
-            lost = n - len(np.unique(together))
+        lost = n - len(np.unique(np.concatenate(found)))
+        if lost:
             raise CheckFailed(
                 "each of the indices 0 … n-1 exactly once",
                 f"{lost} of {n} indices are missing, others occur twice",
@@ -256,18 +215,12 @@ def check_1_4(minibatches: Function) -> str:
         advice = "Shuffle first: rng.permutation(n)."
         raise CheckFailed("a random order", "0, 1, 2, 3 …", advice)
     if np.array_equal(first, second):
-        raise CheckFailed(
-            "another order at the next call",
-            "the same order twice",
-            "Use the argument rng; do not make a new one with the same seed in each call.",
-        )
+        advice = "Use the argument rng; do not make a new one with the same seed in each call."
+        raise CheckFailed("another order at the next call", "the same order twice", advice)
     again = [np.concatenate(minibatches(50, 8, np.random.default_rng(1))) for _ in range(2)]
     if not np.array_equal(again[0], again[1]):
-        raise CheckFailed(
-            "the same order from two generators with the same seed",
-            "two different orders",
-            "Take random numbers from `rng` only, not from np.random.",
-        )
+        advice = "Take random numbers from `rng` only, not from np.random."
+        raise CheckFailed("one order for one seed of rng", "two different orders", advice)
     return "Each image once, in a new order each epoch."
 
 
@@ -284,14 +237,9 @@ def check_1_5(update: Function) -> str:
         advice = "Change the parameters and leave the gradients as they are."
         raise CheckFailed("gradients stay", "gradients were changed", advice)
     if not any(part.any() for part in moved):
-        raise CheckFailed(
-            expected,
-            "nothing changed",
-            "`param = param - …` makes a new array and does not change the old one. `param -= …` "
-            "changes the array itself.",
-        )
-    right = [-0.1 * slope for slope in slopes]
-    if not all(np.allclose(a, b) for a, b in zip(moved, right, strict=True)):
+        advice = "`param = param - …` does not change the old array; `param -= …` does."
+        raise CheckFailed(expected, "nothing changed", advice)
+    if not all(np.allclose(a, -0.1 * b) for a, b in zip(moved, slopes, strict=True)):
         times = moved[0][0, 0]
         advice = "For every array, compute param -= lr * gradient."
         if not moved[1].any():
@@ -300,7 +248,5 @@ def check_1_5(update: Function) -> str:
             advice = "That is uphill: subtract the gradient."
         elif abs(times + 1) < 1e-9:
             advice = "The rate is missing: lr * gradient."
-        elif abs(times + 10) < 1e-9:
-            advice = "Multiply by the rate instead of dividing by it."
         raise CheckFailed(expected, f"1 became {params[0][0, 0]:.3g}", advice)
     return "Every parameter takes a small step downhill."

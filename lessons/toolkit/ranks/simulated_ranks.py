@@ -44,7 +44,7 @@ class World:
         self.channels: dict[tuple[int, int], deque[Message]] = {}
         self.waiting: dict[int, tuple[Callable[[], bool], str]] = {}
         self.finished: set[int] = set()
-        self.rounds: list[dict[int, np.ndarray]] = []  # collectives, in the order of their calls
+        self.rounds: list[dict[int, Any]] = []  # collectives, in the order of their calls
         self.failure: BaseException | None = None
 
     def stop(self, failure: BaseException) -> None:
@@ -64,7 +64,7 @@ class Message:
 
 
 class SimulatedRank:
-    """The part of an mpi4py communicator that an allreduce needs."""
+    """The part of an mpi4py communicator that the lessons' exercises need."""
 
     def __init__(self, world: World, rank: int) -> None:
         self.world, self.rank, self.size = world, rank, world.size
@@ -73,8 +73,8 @@ class SimulatedRank:
         self.collectives = 0
 
     def __getattr__(self, name: str) -> Any:
-        known = "Get_rank Get_size Send Recv Sendrecv Isend Irecv Iallreduce"
-        raise AttributeError(f"simulated ranks have only {known}, with capitals, and no {name}")
+        known = "Get_rank Get_size Send Recv Sendrecv Isend Irecv Iallreduce bcast scatter"
+        raise AttributeError(f"simulated ranks have only {known}, and no {name}")
 
     def Get_rank(self) -> int:  # noqa: N802
         return self.rank
@@ -148,6 +148,15 @@ class SimulatedRank:
         own = total.copy() if is_in_place(sendbuf) else plain(sendbuf).copy()
         if not is_in_place(sendbuf):
             forbid_same_array(plain(sendbuf), total)
+        parts = self.take_part(own)
+
+        def moved() -> None:
+            total[...] = sum(parts[rank] for rank in range(self.size))
+
+        return Transfer(self, lambda: len(parts) == self.size, "waits in Iallreduce", moved)
+
+    def take_part(self, own: Any) -> dict[int, Any]:
+        """Add this rank's part to its next collective, and return all ranks' parts so far."""
         number, self.collectives = self.collectives, self.collectives + 1
         with self.world.changed:
             while len(self.world.rounds) <= number:
@@ -155,11 +164,24 @@ class SimulatedRank:
             parts = self.world.rounds[number]
             parts[self.rank] = own
             self.world.changed.notify_all()
+        return parts
 
-        def moved() -> None:
-            total[...] = sum(parts[rank] for rank in range(self.size))
+    def from_root(self, call: str, thing: Any, root: int) -> Any:
+        """Return what the root passes to this collective, when all ranks have called it."""
+        parts = self.take_part((call, thing))
+        Transfer(self, lambda: len(parts) == self.size, f"waits in {call}", lambda: None).Wait()
+        if len(calls := {name for name, _ in parts.values()}) > 1:
+            raise Hang(f"ranks call {' and '.join(sorted(calls))} at the same time")
+        return parts[root][1]
 
-        return Transfer(self, lambda: len(parts) == self.size, "waits in Iallreduce", moved)
+    def bcast(self, obj: Any = None, root: int = 0) -> Any:
+        return self.from_root("bcast", obj, root)
+
+    def scatter(self, sendobj: Any = None, root: int = 0) -> Any:
+        sent = self.from_root("scatter", sendobj, root)
+        if not isinstance(sent, list | tuple) or len(sent) != self.size:
+            raise ValueError(f"scatter takes a list of {self.size} items, one for each rank")
+        return sent[self.rank]
 
     def known(self, rank: int) -> None:
         if not 0 <= rank < self.size:

@@ -32,7 +32,6 @@ def gradient(w, x, y, factor=2.0, mean=True, sign=1):
     [
         (lambda w, x, y: gradient(w, x, y, factor=1), "factor 2 is missing"),
         (lambda w, x, y: gradient(w, x, y, mean=False), "number of points"),
-        (lambda w, x, y: gradient(w, x, y, factor=1, mean=False), "a mean: divide"),
         (lambda w, x, y: gradient(w, x, y, sign=-1), "sign is wrong"),
         (lambda w, x, y: gradient(w, x, y)[::-1], "reversed"),
         (lambda w, x, y: gradient(w, x, y)[:, None], "reshape"),
@@ -76,11 +75,7 @@ def in_place(gradient, w, lr, steps):
         (lambda *a: float(descend(*a)[-1][0]), "list"),
         (lambda g, w, lr, steps: descend(g, w, lr, steps + 1, first=False), "start itself"),
         (in_place, "changes the array that is already in the list"),
-        (
-            lambda g, w, lr, steps: descend(lambda w: g(w, 1, 2), w, lr, steps),
-            "call it with w only",
-        ),
-        (lambda *a: None, "return path"),
+        (lambda *a: None, "return"),
         (lambda g, w, lr, steps: descend(g, w, lr, 1), "inside the loop"),
     ],
 )
@@ -170,9 +165,8 @@ def stepped(factor, arrays=2, rebind=False, gradients_too=False):
     [
         (stepped(lambda lr: lr), "uphill"),
         (stepped(lambda lr: -1.0), "rate is missing"),
-        (stepped(lambda lr: -1 / lr), "instead of dividing"),
         (stepped(lambda lr: -lr, arrays=1), "only the first array"),
-        (stepped(None, rebind=True), "does not change the old one"),
+        (stepped(None, rebind=True), "does not change the old array"),
         (stepped(None, gradients_too=True), "leave the gradients"),
         (stepped(lambda lr: -2 * lr), "param -= lr * gradient"),
     ],

@@ -34,7 +34,6 @@ WRONG = [
     ("epoch_time", lambda s: statistics.median(s), "no later one does"),
     ("throughput", lambda n, s: s / n, "samples per second"),
     ("throughput", lambda n, s: (n + 10_000) / s, "test images"),
-    ("throughput", lambda n, s: n * s, "half the throughput"),
     ("speedup", lambda base, s: s / base, "upside down"),
     ("speedup", lambda base, s: base - s, "difference"),
     ("speedup", lambda base, s: (base - s) / base, "time saved"),
@@ -59,17 +58,12 @@ def test_right_functions_pass(check):
 
 
 @pytest.mark.parametrize(("name", "function", "advice"), WRONG)
-def test_each_wrong_function_gets_its_advice(name, function, advice):
+def test_each_wrong_function_gets_its_advice_and_not_the_solution(name, function, advice):
     [check] = [check for check, names in CHECKS.items() if name in names]
-    assert_advice(failure(check, *({**RIGHT, name: function}[n] for n in CHECKS[check])), advice)
-
-
-@pytest.mark.parametrize(("name", "function", "advice"), WRONG)
-def test_no_advice_hands_the_solution_over(name, function, advice):
-    [check] = [check for check, names in CHECKS.items() if name in names]
-    message = str(failure(check, *({**RIGHT, name: function}[n] for n in CHECKS[check])))
-    assert "[1:]" not in message
-    assert "median" not in message
+    failed = failure(check, *({**RIGHT, name: function}[n] for n in CHECKS[check]))
+    assert_advice(failed, advice)
+    assert "[1:]" not in str(failed)
+    assert "median" not in str(failed)
 
 
 # Exercise 2.2
@@ -123,13 +117,11 @@ first, hidden = L.Flatten(input_shape=(28, 28)), L.Dense(512, activation="relu")
 networks = [
     ([hidden, L.Dense(10, "softmax")], None),
     ([L.Dense(512), L.ReLU(), L.Dense(10), L.Softmax()], None),
-    ([L.Dense(64, "relu"), L.Dense(10, "softmax")], "64 units; it should have 512"),
+    ([L.Dense(64, "relu"), L.Dense(10, "softmax")], "784 x 512 weights"),
     ([L.Dense(512, "relu"), L.Dense(10)], 'activation="softmax"'),
     ([L.Dense(512, "relu"), L.Dense(10, "sigmoid")], 'activation="softmax"'),
-    ([L.Dense(512), L.Dense(10, "softmax")], "no activation"),
-    ([L.Dense(512, "tanh"), L.Dense(10, "softmax")], "another activation"),
+    ([L.Dense(512), L.Dense(10, "softmax")], 'activation="relu"'),
     ([L.Dense(512, "relu"), L.Dense(512, "relu"), L.Dense(10, "softmax")], "too many"),
-    ([L.Dense(512, "relu"), L.Dense(1, "softmax")], "10 units"),
     ([L.Dense(512, "relu")], "10 units"),
     ([L.Dense(10, "softmax")], "hidden layer is missing"),
     ([L.Dense(512, "relu", use_bias=False), L.Dense(10, "softmax", use_bias=False)], "biases"),

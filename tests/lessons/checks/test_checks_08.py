@@ -10,22 +10,13 @@ import pytest
 from advice import assert_advice, failure
 from mpi4py import MPI
 
-from lessons.toolkit import ranks
 from lessons.toolkit.checks import lesson_08
-from lessons.toolkit.checks.lesson_08 import sharing
 from lessons.toolkit.checks.shared.check import checks_of
 from lessons.toolkit.ranks import DataDistributionError, DataDistributor
 
 
 def gap(*_):
     raise NotImplementedError("Exercise 8.2: one list for each rank")
-
-
-def test_every_check_has_a_number_and_says_what_it_wants():
-    checks = checks_of(lesson_08)
-    assert sorted(checks) == ["8.1", "8.2", "8.3", "8.4", "8.5"]
-    for check in checks.values():
-        assert len(check.__doc__) > 40
 
 
 @pytest.mark.parametrize("number", ["8.1", "8.2", "8.4", "8.5"])
@@ -38,15 +29,6 @@ def round_robin(items, size):
     return [items[rank::size] for rank in range(size)]
 
 
-def blocks(items, size):
-    return [part.tolist() for part in np.array_split(np.array(items), size)]
-
-
-def whole_blocks(items, size):
-    length = len(items) // size
-    return [items[rank * length : (rank + 1) * length] for rank in range(size)]
-
-
 def filled(lists, items):
     for number, item in enumerate(items):
         lists[number % len(lists)].append(item)
@@ -55,8 +37,13 @@ def filled(lists, items):
 
 SHARES = [
     (lambda items, size: None, "return"),
-    (lambda items, size: [items] * size, "r + 2 size"),
+    (lambda items, size: [items] * size, "All parts are equal"),
     (lambda items, size: filled([[]] * size, items), "`[[]] * n` is one list n times"),
+    (lambda items, size: np.array_split(items, size), "like cards"),
+    (
+        lambda items, size: [items[r : len(items) // size * size : size] for r in range(size)],
+        "until none is left",
+    ),
 ]
 
 
@@ -71,7 +58,7 @@ def test_shares(wrong, advice):
 
 
 # Exercise 8.3
-def distribute(comm, load):
+def distribute(comm, load, tell=True, elsewhere=True):
     problem, shares = None, None
     if comm.Get_rank() == 0:
         try:
@@ -81,8 +68,9 @@ def distribute(comm, load):
             shares = round_robin(items, comm.Get_size())
         except Exception as error:
             problem = str(error)
-    problem = comm.bcast(problem)
-    if problem is not None:
+    told = comm.bcast(problem)
+    problem = told if tell else problem
+    if problem is not None and (elsewhere or comm.Get_rank() == 0):
         raise DataDistributionError(problem)
     return comm.scatter(shares)
 
@@ -96,85 +84,10 @@ def no_care_for_errors(comm, load):
     return round_robin(comm.bcast(items), comm.Get_size())[comm.Get_rank()]
 
 
-def only_rank_0_raises(comm, load):
-    problem, shares = None, [[]] * comm.Get_size()
-    if comm.Get_rank() == 0:
-        try:
-            items = load()
-            if len(items) < comm.Get_size():
-                raise ValueError("too few")
-            shares = round_robin(items, comm.Get_size())
-        except Exception as error:
-            problem = error
-    mine = comm.scatter(shares)
-    if problem is not None:
-        raise DataDistributionError(str(problem))
-    return mine
-
-
-def too_few_is_fine(comm, load):
-    problem, items = None, None
-    if comm.Get_rank() == 0:
-        try:
-            items = load()
-        except Exception as error:
-            problem = str(error)
-    problem = comm.bcast(problem)
-    if problem is not None:
-        raise DataDistributionError(problem)
-    return round_robin(comm.bcast(items), comm.Get_size())[comm.Get_rank()]
-
-
-def rank_0_forgets_itself(comm, load):
-    if comm.Get_rank() == 0:
-        comm.bcast(round_robin(load(), comm.Get_size()))
-        return None
-    return comm.bcast(None)[comm.Get_rank()]
-
-
 def unequal_calls(comm, load):
     if comm.Get_rank() == 0:
         return comm.scatter(round_robin(load(), comm.Get_size()))
     return comm.bcast(None)
-
-
-def raises_another(comm, load):
-    try:
-        return distribute(comm, load)
-    except DataDistributionError as error:
-        raise ValueError(str(error)) from None
-
-
-def bcast_is_not_assigned(comm, load):
-    problem, shares = None, None
-    if comm.Get_rank() == 0:
-        try:
-            shares = enough(load(), comm.Get_size())
-        except Exception as error:
-            problem = str(error)
-    comm.bcast(problem)
-    if problem is not None:
-        raise DataDistributionError(problem)
-    return comm.scatter(shares)
-
-
-def only_rank_0_looks_at_the_problem(comm, load):
-    problem, shares = None, None
-    if comm.Get_rank() == 0:
-        try:
-            shares = enough(load(), comm.Get_size())
-        except Exception as error:
-            problem = str(error)
-    problem = comm.bcast(problem)
-    if problem is not None and comm.Get_rank() == 0:
-        raise DataDistributionError(problem)
-    return comm.scatter(shares)
-
-
-def enough(items, size):
-    if len(items) < size:
-        raise ValueError("too few")
-    return round_robin(items, size)
 
 
 def items_are_not_assigned(comm, load):
@@ -195,39 +108,30 @@ def scatter_is_not_assigned(comm, load):
     return shares
 
 
-def exits(comm, load):
-    """Let an error on rank 0 end rank 0."""
-    if comm.Get_rank() == 0:
+def ending(how):
+    """Return a function that does this where it should raise DataDistributionError."""
+
+    def wrong(comm, load):
         try:
-            shares = round_robin(load(), comm.Get_size())
-        except FileNotFoundError as error:
-            sys.exit(str(error))
-        return comm.scatter(shares)
-    return comm.scatter(None)
+            return distribute(comm, load)
+        except DataDistributionError as error:
+            return how(str(error))
 
-
-def all_exit(comm, load):
-    try:
-        return distribute(comm, load)
-    except DataDistributionError as error:
-        sys.exit(str(error))
-
-
-def says_nothing(comm, load):
-    try:
-        return distribute(comm, load)
-    except DataDistributionError:
-        return None
-
-
-def exits_always(comm, load):
-    sys.exit("done")
+    return wrong
 
 
 RANKS = [
-    (exits, "sys.exit() ends one rank"),
-    (all_exit, "raise DataDistributionError on every rank"),
-    (exits_always, "every rank gets its share\nfound     sys.exit()"),
+    (everybody_looks, "only rank 0 may list it"),
+    (no_care_for_errors, "raise DataDistributionError(problem) on every rank"),
+    (unequal_calls, "ranks call bcast and scatter at the same time"),
+    (items_are_not_assigned, "change no variable"),
+    (no_name_elsewhere, "change no variable"),
+    (scatter_is_not_assigned, "then scatter"),
+    (lambda comm, load: distribute(comm, load, tell=False), "`problem = comm.bcast(problem)`"),
+    (lambda comm, load: distribute(comm, load, elsewhere=False), "on every rank"),
+    (ending(sys.exit), "sys.exit() would end one rank only"),
+    (ending(lambda problem: None), "on every rank"),
+    (lambda comm, load: sys.exit("done"), "sys.exit() would end one rank only"),
 ]
 
 
@@ -277,7 +181,6 @@ def listing(function):
 
 LOADERS = [
     (lambda folder: os.listdir(folder), "os.listdir promises no order"),
-    (lambda folder: os.listdir(path=folder), "Return sorted(os.listdir(folder))"),
     (lambda folder: None, "Does the decorated function end with a `return`?"),
 ]
 
@@ -290,16 +193,3 @@ def test_functions_that_list_the_folder_otherwise(function, advice, capsys):
 
 def test_a_sorted_folder_is_right_however_it_is_listed():
     lesson_08.check_8_3(distribute, listing(lambda folder: sorted(os.listdir(folder))))
-
-
-def test_my_files_without_return():
-    program = program_of()
-    program.my_files = lambda folder: [
-        program.DataDistributor(MPI.COMM_WORLD, True)(list_parts)(folder),
-        None,
-    ][1]
-    assert_advice(failure(lesson_08.check_8_3, distribute, program), "Is there a `return` in front")
-
-
-def test_the_error_is_the_toolkits():
-    assert sharing.DataDistributionError is ranks.DataDistributionError

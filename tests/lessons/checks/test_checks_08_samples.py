@@ -32,6 +32,7 @@ def my_samples(n, rank, size, epoch, seed=1):
 
 
 ORDERS = [
+    (lambda n, rank, size, epoch: np.arange(n)[rank::size], "epoch into the seed"),
     (lambda n, rank, size, epoch: np.random.permutation(n)[rank::size], "without a seed"),
     (
         lambda n, rank, size, epoch: np.random.default_rng([rank, epoch]).permutation(n)[
@@ -58,25 +59,12 @@ def partition(labels, parts):
     return [np.sort(by_class[part::parts]) for part in range(parts)]
 
 
-def lists(parts):
-    return [[] for _ in range(parts)]
-
-
-def by_class(labels, found, classes=range(10), cut=False, where=np.flatnonzero):
-    parts = len(found)
-    for kind in classes:
-        indices = where(labels == kind)
-        if cut:
-            indices = indices[: len(indices) // parts * parts]
-        for part in range(parts):
-            found[part].extend(indices[part::parts])
-    return found
-
-
 PARTITIONS = [
     (lambda labels, parts: np.array_split(np.arange(len(labels)), parts), "by_class[part::parts]"),
     (lambda labels, parts: np.array_split(np.argsort(labels), parts), "by_class[part::parts]"),
-    (lambda labels, parts: [labels[part::parts] for part in range(parts)], "these are labels"),
+    (lambda labels, parts: [labels[part::parts] for part in range(parts)], "not labels"),
+    (lambda labels, parts: [np.where(labels == part) for part in range(parts)], "np.where(…)"),
+    (lambda labels, parts: [part[:-1] for part in partition(labels, parts)], "like cards"),
 ]
 
 

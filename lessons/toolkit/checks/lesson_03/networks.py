@@ -1,85 +1,61 @@
 """Check the network and its parameters (3.3), and its output (3.6)."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from unittest import mock
 
-from lessons.toolkit.checks.shared.check import (
-    CheckFailed,
-    exercise,
-    shown,
-)
-
-Function = Callable[..., Any]
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise, shown
 
 PARAMETERS = {"ResNet50V2": 23_585_290, "MobileNet": 3_239_114, "ResNet152V2": 58_352_138}
-
+CLASSES = "That is the network for 1,000 classes: add classes=10."
 OTHER_NETWORKS = {
-    25_613_800: "That is the network for 1,000 classes: add classes=10.",
-    23_564_800: "The last layer is missing: leave include_top alone.",
+    25_613_800: CLASSES,
     23_608_202: "That is ResNet50, without V2: use the network that `name` names.",
-    4_253_864: "That is the network for 1,000 classes: add classes=10.",
-    60_380_648: "That is the network for 1,000 classes: add classes=10.",
-    42_647_050: "That is ResNet101V2.",
+    4_253_864: CLASSES,
+    60_380_648: CLASSES,
     58_391_434: "That is ResNet152, without V2.",
 }
 
 
 def no_download(*_: Any, **__: Any) -> None:
-    raise CheckFailed(
-        "weights=None: nothing is fetched from the internet",
-        'weights="imagenet"',
-        "A compute node has no internet: the job would wait until its time is over.",
-    )
+    expected = "weights=None: nothing is fetched from the internet"
+    advice = "A compute node has no internet: the job would wait until its time is over."
+    raise CheckFailed(expected, 'weights="imagenet"', advice)
 
 
 @exercise("3.3")
 def check_3_3(program: Any) -> str:
     """ResNet50V2 with 10 classes has 23,585,290 parameters, whatever the size of the images."""
+    fetches = sys.modules[program.keras.utils.get_file.__module__]
     for name, size in (("MobileNet", 32), ("ResNet50V2", 40)):
-        with no_internet(program):
+        with mock.patch.object(fetches, "get_file", no_download):
             model = program.build_model(name, size)
         if not hasattr(model, "count_params"):
             advice = "Call the network and return the result: `return network(…)`."
             raise CheckFailed("build_model returns a Keras model", shown(model), advice)
         found = tuple(model.input_shape), tuple(model.output_shape)
         if found != ((None, size, size, 3), (None, 10)):
-            advice = "input_shape=(size, size, 3), classes=10"
+            advice = "The images are `size` by `size`: input_shape=(size, size, 3)."
             if len(found[1]) == 4:
                 advice = "The last layers are missing: leave include_top alone."
             elif found[1] == (None, 1000):
                 advice = "The default is 1,000 classes, for ImageNet: add classes=10."
-            elif found[0] != (None, size, size, 3):
-                advice = "The images are `size` by `size`: input_shape=(size, size, 3)."
             wanted = f"(None, {size}, {size}, 3) to (None, 10)"
             raise CheckFailed(wanted, f"{found[0]} to {found[1]}", advice)
         count_is(name, model.count_params())
-        if not ends_in_softmax(model):
+        last = getattr(model.layers[-1], "activation", None)
+        if getattr(last, "__name__", "") != "softmax":
             advice = "The loss expects probabilities: leave classifier_activation alone."
             raise CheckFailed("10 probabilities", "scores without softmax", advice)
     return "23,585,290 parameters; for 1,000 classes there would be 2,049 x 990 more."
 
 
-def no_internet(program: Any) -> Any:
-    """Make every download fail the check, whichever Keras the program uses."""
-    fetches = sys.modules[program.keras.utils.get_file.__module__]
-    return mock.patch.object(fetches, "get_file", no_download)
-
-
-def ends_in_softmax(model: Any) -> bool:
-    last = model.layers[-1]
-    names = (getattr(getattr(last, "activation", None), "__name__", ""), type(last).__name__)
-    return "softmax" in " ".join(names).lower()
-
-
 def count_is(name: str, count: int) -> None:
-    right = PARAMETERS[name]
-    if count != right:
-        advice = OTHER_NETWORKS.get(
-            count, "Use getattr(keras.applications, name), and add no layers."
-        )
-        raise CheckFailed(f"{name}: {right:,} parameters", f"{count:,}", advice)
+    if count != PARAMETERS[name]:
+        otherwise = "Use getattr(keras.applications, name), and add no layers."
+        advice = OTHER_NETWORKS.get(count, otherwise)
+        raise CheckFailed(f"{name}: {PARAMETERS[name]:,} parameters", f"{count:,}", advice)
 
 
 SHAPES = {
@@ -88,17 +64,11 @@ SHAPES = {
     "c": (None, 2048),
     "d": (None, 1, 1, 2048),
 }
-
-NO_TOP = (
-    "Without its top, the network ends in 2,048 features; the number of classes does not matter."
-)
-
 WHY_SHAPES = {
-    "a": "With its top, the network returns one number for each class, at any image size.",
-    "b": (
-        "Without its top, the network returns the output of its last block: 2,048 pictures, "
-        "each with sides of 128 / 32 pixels."
-    ),
+    "a": "With its top, the network returns one number for each class, at any image size. The "
+    "table says classes=10; 1,000 is only the default.",
+    "b": "Without its top, the network returns the output of its last block: 2,048 pictures, "
+    "each with sides of 128 / 32 pixels.",
     "c": "pooling='avg' turns each of the 2,048 pictures into one number.",
     "d": "The network halves the size five times: 32 becomes 1. So 32 is the smallest size.",
 }
@@ -108,28 +78,19 @@ WHY_SHAPES = {
 def check_3_6(shapes: Function) -> str:
     """Four settings of the constructor give four output shapes, which all begin with None."""
     found = shapes()
-    if found is None:
-        advice = "Is there a `return` in front of it? A dictionary's `.update` returns None."
-        raise CheckFailed("a dictionary a to d", "None", advice)
-    if not isinstance(found, Mapping):
-        raise CheckFailed("a dictionary a to d", shown(found), 'Return {"a": (None, …), …}.')
-    if capitals := [key for key in found if key not in SHAPES and str(key).lower() in SHAPES]:
-        advice = 'The keys are the lower-case letters of the table: "a", not "A".'
-        raise CheckFailed("the keys a, b, c and d", shown(capitals), advice)
+    if not isinstance(found, Mapping) or not set(found) >= set(SHAPES):
+        advice = 'Return {"a": (None, …), …}, with the lower-case letters of the table.'
+        if found is None:
+            advice = "Is there a `return` in front of it? A dictionary's `.update` returns None."
+        raise CheckFailed("a dictionary a to d", shown(found), advice)
     for letter, right in SHAPES.items():
-        given = found.get(letter)
+        given = found[letter]
         if not isinstance(given, tuple | list):
             advice = "Write a tuple, with None for the batch: (None, …)."
             raise CheckFailed(f"{letter}: a shape", shown(given), advice)
-        if tuple(given) == right:
-            continue
-        advice = WHY_SHAPES[letter]
-        if tuple(given) == right[1:]:
-            advice = "The first entry is the batch size, which is not known yet: None."
-        elif letter == "a" and tuple(given) == (None, 1000):
-            advice = "The table says classes=10; 1,000 is only the default."
-        elif letter != "a" and given and given[-1] in (10, 1000):
-            advice = NO_TOP
-        wanted = f"another shape for {letter}"
-        raise CheckFailed(wanted, shown(tuple(given)), advice)
+        if tuple(given) != right:
+            advice = WHY_SHAPES[letter]
+            if tuple(given) == right[1:]:
+                advice = "The first entry is the batch size, which is not known yet: None."
+            raise CheckFailed(f"another shape for {letter}", shown(tuple(given)), advice)
     return "The constructor decides the shape of the output: with or without a top, pooled or not."

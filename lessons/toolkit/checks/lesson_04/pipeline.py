@@ -1,17 +1,13 @@
-"""Check the input pipeline of an epoch (4.3)."""
+"""Check the input pipeline of an epoch (4.3): watch its stages, and what it decodes when."""
 
 import itertools
-from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
-from lessons.toolkit.checks.lesson_04.watched import ASSIGN, EACH, PIECES, Watched
-from lessons.toolkit.checks.shared.check import (
-    CheckFailed,
-    exercise,
-    shown,
-)
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise, shown
 
-Function = Callable[..., Any]
+PIECES, EACH, SIZE, BATCH = 12, 5, 8, 8
+ASSIGN = "Each stage returns a new data set, which has to be assigned: `dataset = dataset.…`."
 
 
 @exercise("4.3")
@@ -22,16 +18,13 @@ def check_4_3(stages: Function) -> str:
     """
     everything = list(range(PIECES * EACH))
     watched = Watched(stages)
-    first = watched.epoch()
-    flat = list(itertools.chain.from_iterable(first))
+    flat = watched.epoch()
     if sorted(flat) != everything:
-        raise CheckFailed(
-            f"{len(everything)} samples per epoch, each once",
-            f"{len(flat)}, but only {len(set(flat))} different ones",
-            "No stage may drop or repeat samples: no repeat(), no take().",
-        )
+        expected = f"{len(everything)} samples per epoch, each once"
+        found = f"{len(flat)}, and {len(set(flat))} different ones"
+        raise CheckFailed(expected, found, "No stage may drop or repeat samples.")
     decoded = watched.calls
-    second = list(itertools.chain.from_iterable(watched.epoch()))
+    second = watched.epoch()
     if watched.calls != decoded:
         raise CheckFailed(
             "with --cache the decoder is not called in epoch 2",
@@ -46,11 +39,8 @@ def check_4_3(stages: Function) -> str:
             "at 128 × 128. Move cache() between unbatch() and shuffle().",
         )
     if flat == everything:
-        raise CheckFailed(
-            "samples in random order",
-            "0, 1, 2, …",
-            f"shuffle(args.buffer) is missing, or has no effect. {ASSIGN}",
-        )
+        advice = f"shuffle(args.buffer) is missing, or has no effect. {ASSIGN}"
+        raise CheckFailed("samples in random order", "0, 1, 2, …", advice)
     if second == flat:
         raise CheckFailed(
             "a different order in epoch 2 than in epoch 1",
@@ -58,27 +48,13 @@ def check_4_3(stages: Function) -> str:
             "cache() after shuffle() keeps the shuffled order: cache first, then shuffle, so "
             "that each epoch gets a new order.",
         )
-    check_mixing(first, flat)
-    check_switches(stages)
-    return "Samples are decoded once, shuffled again in every epoch, and prepared ahead of time."
-
-
-def check_mixing(batches: list[list[int]], flat: list[int]) -> None:
-    """Check that individual samples are shuffled, not whole batches or packs."""
-    together = [sorted(batch) == list(range(min(batch), max(batch) + 1)) for batch in batches]
-    if sum(together) > len(batches) // 2:
-        raise CheckFailed(
-            "batches with samples from all over the data set",
-            f"batches of neighbours, such as{shown(batches[0])}",
-            "Shuffle single samples: after unbatch(), before prepare().",
-        )
     stay = sum(b - a == 1 and b % EACH > 0 for a, b in itertools.pairwise(flat))
     if stay > PIECES * (EACH - 1) // 2:
-        raise CheckFailed(
-            "samples of the same pack far apart",
-            f"{stay} of {PIECES * (EACH - 1)} samples follow their neighbour",
-            "Only whole packs were shuffled: shuffle after unbatch().",
-        )
+        expected, found = "samples of a pack far apart", f"{stay} of them follow their neighbour"
+        advice = "Shuffle single samples: after unbatch(), before prepare()."
+        raise CheckFailed(expected, found, advice)
+    check_switches(stages)
+    return "Samples are decoded once, shuffled again in every epoch, and prepared ahead of time."
 
 
 def check_switches(stages: Function) -> None:
@@ -86,29 +62,85 @@ def check_switches(stages: Function) -> None:
     for _ in range(2):
         watched.epoch()
     if watched.calls != 2 * PIECES:
-        raise CheckFailed(
-            "without --cache the decoder is called in every epoch",
-            f"{watched.calls} calls in two epochs of {PIECES} packs",
-            "Write `if args.cache:`. Without --cache nothing is kept, so the time to read the "
-            "files can be measured.",
-        )
-    names = watched.stage_names()
+        expected = "without --cache the decoder is called in every epoch"
+        advice = "Write `if args.cache:`, so that the time to read the files can be measured."
+        raise CheckFailed(expected, f"{watched.calls} calls in two epochs", advice)
+    names = [type(stage).__name__ for stage in watched.stages]
     if "Prefetch" not in names[0]:
         advice = (
             f"prefetch() makes the next batch while the network computes: put it last. {ASSIGN}"
         )
-        if any("Prefetch" in name for name in names):
-            advice = "The stages after prefetch() are not run ahead of time: put prefetch() last."
         raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
     if not any("ParallelMap" in name for name in names):
-        raise CheckFailed(
-            "packs decoded in parallel",
-            "one after another",
-            "map(decode, num_parallel_calls=args.workers).",
+        advice = "map(decode, num_parallel_calls=args.workers)."
+        raise CheckFailed("packs decoded in parallel", "one after another", advice)
+    without = Watched(stages, prefetch=False).stages
+    if any("Prefetch" in type(stage).__name__ for stage in without):
+        advice = "Write `if args.prefetch`, so that you can see what prefetch does."
+        raise CheckFailed("no prefetch with --no-prefetch", "prefetch", advice)
+
+
+class Watched:
+    """Test data in packs of five samples, with a decoder that counts its calls."""
+
+    def __init__(self, stages: Function, cache: bool = True, prefetch: bool = True) -> None:
+        import tensorflow as tf
+
+        self.calls = 0
+        args = SimpleNamespace(
+            batch_size=BATCH, workers=2, buffer=60, size=SIZE, cache=cache, prefetch=prefetch
         )
-    if any("Prefetch" in name for name in Watched(stages, prefetch=False).stage_names()):
-        raise CheckFailed(
-            "no prefetch with --no-prefetch",
-            "prefetch",
-            "Write `if args.prefetch`, so that you can see what prefetch does.",
-        )
+        try:
+            self.batches = stages(tf.data.Dataset.range(PIECES), self.decode, args)
+        except ValueError as error:
+            if "dimensions" not in str(error):
+                raise
+            advice = f"decode returns all samples of a pack together: unbatch() them. {ASSIGN}"
+            found = "all images of a pack in one element"
+            raise CheckFailed("prepare gets single images", found, advice) from None
+        if not isinstance(self.batches, tf.data.Dataset):
+            advice = "Is there a `return` in front of it?"
+            raise CheckFailed("stages returns a tf.data.Dataset", shown(self.batches), advice)
+
+    def decode(self, piece: Any) -> Any:
+        import tensorflow as tf
+
+        def counted(value: Any) -> Any:
+            self.calls += 1
+            return value
+
+        piece = tf.numpy_function(counted, [piece], tf.int64)
+        piece.set_shape([])
+        numbers = piece * EACH + tf.range(EACH, dtype=tf.int64)
+        images = tf.cast(tf.broadcast_to(numbers[:, None, None, None], (EACH, 32, 32, 3)), tf.uint8)
+        return images, tf.stack([numbers % 10, numbers], axis=1)
+
+    def epoch(self) -> list[int]:
+        """Return the indices of an epoch's samples."""
+        found = []
+        for images, marks in self.batches:
+            if images.shape[1:] != (SIZE, SIZE, 3) or len(images) > BATCH:
+                raise CheckFailed(
+                    f"batches of {BATCH} images, {SIZE} × {SIZE} × 3",
+                    f"{tuple(images.shape)}",
+                    "unbatch() makes samples of what decode returns; prepare(…, args.size, "
+                    f"args.batch_size) makes batches of samples. {ASSIGN}",
+                )
+            found += [int(number) for number in marks[:, 1]]
+        return found
+
+    @property
+    def stages(self) -> list[Any]:
+        """Return the data set of each stage, from the last to the first."""
+        stages = [self.batches]
+        while inputs := stages[-1]._inputs():
+            stages.append(inputs[0])
+        return stages
+
+    def caches_floats(self) -> bool:
+        """Return whether a cache stores the output of `prepare` instead of the original bytes."""
+        import tensorflow as tf
+
+        caches = [stage for stage in self.stages if "Cache" in type(stage).__name__]
+        kept = [tf.nest.flatten(cache.element_spec)[0] for cache in caches]
+        return any(spec.dtype.is_floating for spec in kept)

@@ -1,15 +1,11 @@
-"""Check the parts of a data set (8.1): every sample's index is in exactly one part."""
+"""Check parts of a data set (8.1), of a list of files (8.2), and of the samples (8.5)."""
 
-import operator
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise, shown
 
-Function = Callable[..., Any]
-
-ONE_LIST = "All lists are equal: `[[]] * n` is one list n times; `[[] for _ in range(n)]` makes n."
+ONE_LIST = "`[[]] * n` is one list n times; `[[] for _ in range(n)]` makes n lists."
 
 
 def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
@@ -18,15 +14,25 @@ def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
     try:
         lists = [list(part) for part in value]
     except TypeError:
-        raise CheckFailed(
-            f"{name} is a list of lists", shown(value), "Return one list per part."
-        ) from None
+        advice = "Return one list per part."
+        raise CheckFailed(f"{name} is a list of lists", shown(value), advice) from None
     if len(lists) != count:
-        advice = "Return one list for each rank or part."
-        if len(lists) == 1:
-            advice += " Is `return` inside the loop?"
+        advice = "Return one list for each rank or part. Is `return` inside the loop?"
         raise CheckFailed(f"{count} lists", f"{len(lists)}", advice)
     return lists
+
+
+def each_once(parts: list[list[Any]], items: list[Any], what: str, advice: str) -> None:
+    """Check that each item is in exactly one part."""
+    given = Counter(item for part in parts for item in part)
+    lost = [item for item in items if item not in given]
+    twice = sum(count > 1 for count in given.values())
+    if lost or twice or len(given) > len(items):
+        found = f"{len(lost)} are in no part, {twice} in several"
+        found += f"; {shown(lost[0])} is missing" if lost else ""
+        if len(parts) > 1 and parts[0] and parts.count(parts[0]) == len(parts):
+            advice = f"All parts are equal. {ONE_LIST}"
+        raise CheckFailed(f"{what}: each in one part", found, advice)
 
 
 @exercise("8.1")
@@ -35,24 +41,22 @@ def check_8_1(partition: Function) -> str:
     import numpy as np
 
     rng = np.random.default_rng(3)
-    cases = [(np.sort(rng.integers(0, 10, 1003)), 8), (rng.integers(0, 3, 50), 7)]
-    for labels, parts in cases:
+    for labels, parts in ((np.sort(rng.integers(0, 10, 1003)), 8), (rng.integers(0, 3, 50), 7)):
         found = as_lists(partition(labels.copy(), parts), "partition(labels, parts)", parts)
-        given = Counter(as_index(index) for part in found for index in part)
-        lost = [index for index in range(len(labels)) if index not in given]
-        twice = sum(count > 1 for count in given.values())
-        if lost or twice or len(given) > len(labels):
-            found_lost = f"{len(lost)} in no part, {twice} in several"
-            if lost:
-                found_lost += f"; the first missing one is {lost[0]}"
-            advice = why_not_one(found, given, lost, labels)
-            raise CheckFailed(f"each of {len(labels)} indices in one part", found_lost, advice)
-        counts = np.array(
-            [
-                np.bincount(labels[[as_index(index) for index in part]], minlength=10)
-                for part in found
-            ]
+        try:
+            indices = [np.array(part, dtype=int, ndmin=1).tolist() for part in found]
+            counts = np.array([np.bincount(labels[part], minlength=10) for part in indices])
+        except (TypeError, ValueError, IndexError):
+            advice = (
+                "Every item is an index from 0 to n - 1. np.where(…) returns a tuple whose element "
+                "[0] is the array; extend adds many items to a list, append only one."
+            )
+            raise CheckFailed("lists of indices", shown(found[0]), advice) from None
+        advice = (
+            "Return indices, not labels. Deal out the indices of each class like cards: if a class "
+            "does not divide evenly, some parts get one more. Is `return` inside the loop?"
         )
+        each_once(indices, list(range(len(labels))), f"{len(labels)} indices", advice)
         spread = counts.max(axis=0) - counts.min(axis=0)
         if spread.max() > 1:
             worst = int(spread.argmax())
@@ -64,40 +68,51 @@ def check_8_1(partition: Function) -> str:
     return "1,003 images in 8 parts: the numbers of each digit differ by at most one."
 
 
-def as_index(value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        advice = "Indices are whole numbers, so that x[index] works."
-        if isinstance(value, tuple | list) or (hasattr(value, "shape") and value.shape):
-            advice = (
-                "np.where(…) returns a tuple whose element [0] is the array. "
-                "To add many items to a list, use extend; append adds them as one item."
-            )
-        found = f"an item is {' '.join(shown(value).split())}"
-        raise CheckFailed("every item of a part is an index", found, advice) from None
-
-
-def why_not_one(found: list[list[Any]], given: Counter[int], lost: list[int], labels: Any) -> str:
-    """Return the probable mistake when an index is missing from all parts or is in several."""
-    n, parts = len(labels), len(found)
-    lost_of_class = Counter(labels[lost].tolist())
-    whole = [kind for kind, count in lost_of_class.items() if count == (labels == kind).sum()]
-    if any(not 0 <= index < n for index in given):
-        return f"Indices of {n} samples run from 0 to {n - 1}."
-    if len(given) < n and set(given) <= set(labels.tolist()) and max(given.values(), default=0) > 1:
-        return "These are labels. Return indices: the places of the samples in `labels`."
-    if parts > 1 and given and all(map(found[0].__eq__, found[1:])):
-        return ONE_LIST
-    if max(given.values(), default=0) > 1:
-        return "Deal out the indices of each class like cards: each index goes to one part."
-    if len(lost) > n / 2:
-        return "Most indices are missing: is `return` inside the loop?"
-    if whole:
-        return f"All of class {whole[0]} are missing: does the loop cover all classes?"
-    if max(lost_of_class.values()) < parts:
-        return (
-            "A few indices are missing. If a class does not divide evenly among the parts, "
-            "some parts get one index more."
+@exercise("8.2")
+def check_8_2(round_robin: Function) -> str:
+    """Every item goes to exactly one rank, and shares differ by at most one item."""
+    for items, size in ((7, 2), (8, 2), (10, 4), (3, 3), (5, 1), (2, 3)):
+        names = [f"part_{n}" for n in range(items)]
+        what = f"{items} files, {size} ranks"
+        shares = as_lists(round_robin(list(names), size), f"round_robin({what})", size)
+        advice = (
+            "Rank r takes items r, r + size, r + 2 size and so on, until none is left. Ranks and "
+            "items are numbered from 0."
         )
-    return "Distribute the indices of all samples."
+        each_once(shares, names, what, advice)
+        if shares != [names[rank::size] for rank in range(size)]:
+            expected = f"{what}: the first rank gets {', '.join(names[::size])}"
+            advice = "Deal the files out one by one, like cards, not in blocks."
+            raise CheckFailed(expected, ", ".join(map(str, shares[0])), advice)
+    return "7 files on 2 ranks are 4 and 3; each file is read once."
+
+
+@exercise("8.5")
+def check_8_5(my_samples: Function) -> str:
+    """In each epoch all ranks together read every sample once, in a new order."""
+    n, size = 23, 4
+    orders = []
+    for epoch in (0, 1, 2):
+        shares, again = (
+            [[int(i) for i in my_samples(n, rank, size, epoch)] for rank in range(size)]
+            for _ in range(2)
+        )
+        if again != shares:
+            advice = "Without a seed each rank draws another order: default_rng([seed, epoch])."
+            raise CheckFailed("one order for an epoch", "another at each call", advice)
+        advice = (
+            "All ranks have to draw the same order, so keep the rank out of the seed. Each rank "
+            "then takes every size-th index: order[rank::size]."
+        )
+        each_once(shares, list(range(n)), f"{n} samples, {size} ranks", advice)
+        orders.append(shares)
+    if orders[0] == orders[1] or orders[1] == orders[2]:
+        advice = "Put the epoch into the seed: default_rng([seed, epoch])."
+        raise CheckFailed("a different order in epoch 1 than in epoch 0", "the same", advice)
+    if sorted(orders[0][0]) == list(range(0, n, size)):
+        found = "rank 0 always reads 0, 4, 8, …"
+        raise CheckFailed("samples in random order", found, "Shuffle before slicing.")
+    return (
+        "Each sample is read once per epoch, in an order that all ranks share and that is new "
+        "each epoch."
+    )

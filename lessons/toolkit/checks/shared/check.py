@@ -5,6 +5,7 @@ correct result. `@exercise` converts every other event (a gap, an error in the s
 result) into the same three lines. Students see the first line of a check's docstring.
 """
 
+import copy
 import functools
 import linecache
 import math
@@ -14,6 +15,7 @@ from typing import Any
 
 from lessons.toolkit.checks.shared.tensorflow_errors import what_is_wrong, written_lines
 
+Function = Callable[..., Any]
 ALL_CHECKS = str(Path(__file__).parents[1])
 SIMULATED_RANKS = str(Path(__file__).parents[2] / "ranks")
 # What beginners' errors say, and what to try.
@@ -97,7 +99,7 @@ def named(failed: CheckFailed, number: str) -> CheckFailed:
     return failed
 
 
-def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
+def failure(error: Exception, check: Function) -> CheckFailed:
     """Convert an error in the student's code into a failure that names the line."""
     frames = written_lines(error)
     checks = check.__code__.co_filename
@@ -165,11 +167,25 @@ def pair(value: Any, name: str, parts: tuple[str, str] = ("low", "high")) -> tup
     return number(first, f"{parts[0]} of {name}"), number(second, f"{parts[1]} of {name}")
 
 
+def check_number(
+    function: Function,
+    name: str,
+    arguments: tuple[Any, ...],
+    right: float,
+    mistakes: dict[Any, str] | None = None,
+    otherwise: str = BY_HAND,
+) -> None:
+    """Check the number that a student's function of this name returns, as `compare` does."""
+    call = f"{name}({', '.join(map(repr, arguments))})"
+    found = function(*copy.deepcopy(arguments))
+    compare(number(found, call), right, call, mistakes, otherwise)
+
+
 def compare(
     found: float,
     right: float,
     what: str,
-    mistakes: dict[float, str] | None = None,
+    mistakes: dict[Any, str] | None = None,
     otherwise: str = BY_HAND,
 ) -> None:
     """Raise CheckFailed if `found` differs from `right`, the correct value, by more than 0.1 %.
@@ -194,5 +210,5 @@ def close(a: float, b: float) -> bool:
 
 
 def shown(value: Any) -> str:
-    text = repr(value)
+    text = " ".join(repr(value).split())  # an array's has several lines
     return text if len(text) <= 120 else text[:117] + "..."

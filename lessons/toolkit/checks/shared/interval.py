@@ -1,6 +1,25 @@
 """Check an interval from a student's function, and recognise known mistakes."""
 
-from lessons.toolkit.checks.shared.check import CheckFailed
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, pair
+
+HALF = "Rounding changes a time by at most half a second, not by a whole one."
+INDEPENDENT = (
+    "The numerator and the denominator are rounded independently: the smallest ratio has the "
+    "smallest numerator and the LARGEST denominator."
+)
+
+
+def check_ratio(interval: Function, a: int, b: int) -> None:
+    """Check the interval of a ratio of two times that were rounded to whole seconds."""
+    call = f"interval({a}, {b})"
+    mistakes = {
+        ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)): INDEPENDENT,
+        ((a + 0.5) / (b + 0.5), (a - 0.5) / (b - 0.5)): INDEPENDENT,
+        ((a - 1) / (b + 1), (a + 1) / (b - 1)): HALF,
+    }
+    right = ((a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5))
+    otherwise = f"The ratio is smallest if {a} s was {a - 0.5} s and {b} s was {b + 0.5} s."
+    check_interval(pair(interval(a, b), call), right, call, otherwise, mistakes)
 
 
 def check_interval(
@@ -15,12 +34,8 @@ def check_interval(
 
     if same(found, right):
         return
-    advice = otherwise
-    if same(found, (right[1], right[0])):
-        advice = "Low and high are swapped: the smaller number comes first."
-    for wrong, why in mistakes.items():
-        if same(found, wrong):
-            advice = why
+    mistakes = mistakes | {right[::-1]: "Low and high are swapped: the smaller number comes first."}
+    advice = next((why for wrong, why in mistakes.items() if same(found, wrong)), otherwise)
     raise CheckFailed(
         f"{what} = ({right[0]:.5g}, {right[1]:.5g})", f"({found[0]:.5g}, {found[1]:.5g})", advice
     )
