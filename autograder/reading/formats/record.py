@@ -101,6 +101,7 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     launch = launches.by_run.get(run)
     if launch is None:
         if len(launches.by_run) >= MOST_LAUNCHES:
+            next(reversed(launches.by_run.values())).left_out += 1
             return run
         launch = launches.by_run[run] = Launch(run, where, where)
     if where.file not in launch.files:

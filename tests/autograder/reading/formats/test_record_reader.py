@@ -207,3 +207,9 @@ def test_a_fact_of_the_end_that_has_another_type_is_reported(name, value):
     run = read_one(writer.lines)
     assert run.end[name] is None
     assert [problem.where[0].line for problem in run.problems if name in problem.title] == [2]
+
+
+def test_lines_of_runs_beyond_the_limit_are_reported(monkeypatch):
+    monkeypatch.setattr(record, "MOST_LAUNCHES", 1)
+    [run] = read_lines(*make_record(), *(lines := make_record(run="b" * 8)))
+    assert f"{len(lines)} more record lines were ignored" in reasons(run)
