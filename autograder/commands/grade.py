@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -20,6 +20,7 @@ from autograder.safe_text import shortened
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import check_students
 from autograder.submissions.class_folder import Submission, read_class
+from autograder.submissions.manifest import is_doubtful
 
 # The folders that the grader writes into --out
 OURS = {*files.FOLDERS}
@@ -76,10 +77,13 @@ def grade_command(
         lines, doubtful = roll_call(class_folder, submissions, lessons, people)
         click.echo("\n".join(lines))
         sys.exit(1 if doubtful else 0)
-    for line in not_graded(*unassigned(class_folder)):
+    of_class, files = unassigned(class_folder)
+    for line in not_graded(of_class, files):
         click.echo(line, err=True)
     with locked(out) if out else nullcontext():
-        grade_all(submissions, loaded, out, results, jobs or len(usable_cpus()))
+        code = grade_all(submissions, loaded, out, results, jobs or len(usable_cpus()))
+    undecided = any(is_doubtful(row) for row in of_class.values() if not row.owners)
+    sys.exit(code or int(undecided))
 
 
 def grade_all(
@@ -88,7 +92,7 @@ def grade_all(
     out: Path | None,
     results: Path | None,
     processes: int,
-) -> NoReturn:
+) -> int:
     """Grade the submissions. Nothing is written before everything is known."""
     settings, people = loaded.settings, loaded.people
     with progress(len(submissions)) as tick:
@@ -97,7 +101,7 @@ def grade_all(
     rows = with_class(grades, people, settings)
     said = write(grades, rows, loaded, out, results)
     terminal.show(rows, out, settings.titles, settings.profile, said)
-    sys.exit(exit_code(rows))
+    return exit_code(rows)
 
 
 def check_class(place: Path) -> None:
