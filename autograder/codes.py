@@ -90,7 +90,6 @@ class FindingCode(StrEnum):
     ARCHIVE_DAMAGED = auto(), LOOK, "The archive is damaged"
     # Answers.
     ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
-    ANSWERS_MISNAMED = auto(), INFORMATION, "The answers are in a file with another name"
     ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"
     ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"
     ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"

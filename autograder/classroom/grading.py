@@ -20,10 +20,10 @@ from autograder.reading.files import badly_submitted, cut_off, read_files, recor
 from autograder.records import Run, Where
 from autograder.safe_text import printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
-from autograder.submissions.answers import WrittenAnswer
+from autograder.submissions.answers import WrittenAnswer, answers_of
 from autograder.submissions.class_folder import Submission
 from autograder.submissions.doubts import UNOPENED, note_of
-from autograder.submissions.lesson_files import LessonFiles, answers_of, read_places
+from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.texts import quoted_lines, read_programs, report_of
 from autograder.verdict import (
     GRADER_ERROR,
@@ -39,7 +39,7 @@ from autograder.verdict import (
 
 def grade(submission: Submission, settings: ClassSettings) -> Grade:
     """Grade a submission, and return the grade for its first student."""
-    files = read_places(submission.lesson, submission.places, settings.ids)
+    files = read_places(submission.lesson, submission.places)
     for doubt in submission.doubts:
         files.doubt(doubt)
     if submission.late and not submission.submitted:

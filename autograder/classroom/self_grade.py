@@ -68,7 +68,7 @@ def own_files(
         inside = [] if name else below(place, settings) or below(place / "lessons", settings)
         for path in inside or [place]:
             known = name or lesson_in(path, settings)
-            found.append(read_places(known, [path], settings.ids, archives=False))
+            found.append(read_places(known, [path], archives=False))
     return found
 
 

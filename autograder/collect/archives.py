@@ -5,14 +5,12 @@ the archive says, because the standard library reads no further.
 """
 
 import lzma
-import os
 import shutil
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
@@ -21,9 +19,11 @@ from autograder.codes import FindingCode
 from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import note_of
-from autograder.submissions.kinds import is_clutter
+from autograder.submissions.kinds import COPIED, Kind, is_clutter, kind_of
 from autograder.submissions.walk import open_regular
 
+METADATA = "submission_metadata.yml"  # Gradescope's table of an export's submissions
+READ = COPIED | {Kind.TIMESTAMP, Kind.ARCHIVE}
 # What Python's library raises on a member that it cannot unpack. Other members are still read.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
 
@@ -33,56 +33,42 @@ class Member(NamedTuple):
 
     name: str
     size: int  # unpacked
-    changed: float  # 0: unknown
     refused: str  # why it is not unpacked; empty: it is
     opened: Callable[[], IO[bytes] | None]
 
 
-class Limits(NamedTuple):
-    """Limits on what is unpacked from one archive."""
-
-    members: int = 10_000
-    size: int = 4 << 30  # bytes of all files together
-
-
-USUAL = Limits()
-
-
 def unpack(
-    archive: Path,
-    shown_as: str,
-    target: Path,
-    most: Limits = USUAL,
-    named_alone: Callable[[PurePosixPath], bool] = lambda path: False,
+    archive: Path, name: str, target: Path, most: int = 10_000, size: int = 4 << 30
 ) -> list[Note]:
     """Unpack an archive's regular files below `target`, and return doubts about it.
 
-    Files for which `named_alone` is true are created empty, because only their names are used.
+    At most this many files, and this many bytes of all files together, are unpacked. A file that
+    the grader does not read is created empty, because only its name is used.
     """
     doubts: list[Note] = []
 
     def odd(detail: str, code: FindingCode = FindingCode.ARCHIVE_LEFT_OUT, file: str = "") -> None:
-        inner = f"{shown_as}/{shortened(file, 80)}" if file else shown_as
+        inner = f"{name}/{shortened(file, 80)}" if file else name
         doubts.append(note_of(code, inner, detail))
 
     is_zip = archive.name.lower().endswith(".zip")
-    room, count = most.size, 0
+    room, count = size, 0
     try:
         with open_regular(archive) as file:
             for count, member in enumerate(zip_members(file) if is_zip else tar_members(file), 1):
-                name, path = shortened(member.name, 80), safe_path(member.name)
-                is_read = path is not None and not member.refused and not named_alone(path)
+                inside, path = shortened(member.name, 80), safe_path(member.name)
+                is_read = path is not None and not member.refused and is_needed(path.name)
                 room -= member.size if is_read or not is_zip else 0  # a tar is read to its end
-                if count > most.members or room < 0:
-                    limit = f"{most.members} files" if room >= 0 else f"{most.size:,} bytes"
-                    odd(f"more than {limit}; {name} and the rest was left out")
+                if count > most or room < 0:
+                    limit = f"{most} files" if room >= 0 else f"{size:,} bytes"
+                    odd(f"more than {limit}; {inside} and the rest was left out")
                     break
                 if path is None:
-                    odd(f"a name that leaves the folder: {name}")
+                    odd(f"a name that leaves the folder: {inside}")
                 elif any(map(is_clutter, path.parts)):
                     continue
                 elif member.refused:
-                    odd(f"{member.refused}: {name}")
+                    odd(f"{member.refused}: {inside}")
                 else:
                     try:
                         write(member, target / path, is_read)
@@ -90,13 +76,17 @@ def unpack(
                         (target / path).unlink(missing_ok=True)
                         odd("is damaged in the archive", FindingCode.FILE_DAMAGED, member.name)
                     except OSError as error:
-                        odd(f"{name}: {error.strerror or shortened(error, 80)}")
+                        odd(f"{inside}: {error.strerror or shortened(error, 80)}")
     except Exception as error:  # zipfile and tarfile raise many kinds on broken files
         kind = "zip" if is_zip else "tar"
-        found = f"cut off, or {'damaged' if count else f'no {kind} at all'}"
+        detail = f"cut off, or {'damaged' if count else f'no {kind} at all'}"
         code = FindingCode.ARCHIVE_DAMAGED if count else FindingCode.ARCHIVE_UNOPENED
-        odd(shortened(getattr(error, "strerror", "") or found, 120), code)
+        odd(shortened(getattr(error, "strerror", "") or detail, 120), code)
     return doubts
+
+
+def is_needed(name: str) -> bool:
+    return kind_of(name) in READ or name == METADATA
 
 
 def write(member: Member, path: Path, with_content: bool) -> None:
@@ -105,8 +95,6 @@ def write(member: Member, path: Path, with_content: bool) -> None:
     with path.open("xb") as file:
         if content:
             shutil.copyfileobj(content, file)
-    # The latest submission may count, and file times help to find it.
-    os.utime(path, (max(member.changed, 0), max(member.changed, 0)))
 
 
 def safe_path(name: str) -> PurePosixPath | None:
@@ -125,7 +113,7 @@ def zip_members(file: IO[bytes]) -> Iterator[Member]:
             refused = "an encrypted file" if info.flag_bits & 1 else refused
             if not info.is_dir():
                 opened = partial(archive.open, info)
-                yield Member(name_in(info), info.file_size, time_of(info), refused, opened)
+                yield Member(name_in(info), info.file_size, refused, opened)
 
 
 def tar_members(file: IO[bytes]) -> Iterator[Member]:
@@ -133,18 +121,9 @@ def tar_members(file: IO[bytes]) -> Iterator[Member]:
         for info in archive:
             archive.members = []  # type: ignore[attr-defined]  # a million headers are not kept
             refused = "" if info.isreg() else "a link or device"
-            changed = float(info.mtime) if 0 < info.mtime < 1e11 else 0.0
             if not info.isdir():
                 opened = partial(archive.extractfile, info)
-                yield Member(info.name, info.size, changed, refused, opened)
-
-
-def time_of(info: zipfile.ZipInfo) -> float:
-    """Return a file's modification time by the clock of the packing computer; 0 if unknown."""
-    try:
-        return datetime(*info.date_time).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0
+                yield Member(info.name, info.size, refused, opened)
 
 
 def name_in(info: zipfile.ZipInfo) -> str:

@@ -10,17 +10,17 @@ from tempfile import TemporaryDirectory
 from autograder.codes import FindingCode
 from autograder.collect import archives, metadata
 from autograder.collect.attempts import keep_latest, submitted
-from autograder.collect.download import UNPACKED, About, Item, Piece, listed, pieces_of
+from autograder.collect.download import About, Item, Piece, pieces_of
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
-from autograder.collect.lesson_folder import named, remove_scratch, write_folder
+from autograder.collect.lesson_folder import named, write_folder
 from autograder.collect.lessons import Ids, named_lesson, sort_out
 from autograder.collect.platforms import FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
 from autograder.notes import Note
 from autograder.safe_text import printable, shortened
-from autograder.settings.claims import WhoIs, one_spelling
+from autograder.settings.claims import WhoIs
 from autograder.submissions import doubts, manifest
-from autograder.submissions.class_folder import are_lessons, folder_name, strays
+from autograder.submissions.class_folder import are_lessons, folder_name, listed, name_of, strays
 from autograder.submissions.doubts import file_of, note_of
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
 from autograder.submissions.manifest import AND, Row, Rows
@@ -28,7 +28,6 @@ from autograder.submissions.moments import latest, moment_of
 from autograder.submissions.walk import holds
 
 UNKNOWN = "unknown"  # the folder for work without a known lesson
-LIMITS = archives.Limits(200_000, 32 << 30)  # of a class's archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +68,13 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
             for item in items_in(place, wanted, stack, done):
                 items.append(replace(item, label="/".join(filter(None, (name, item.label)))))
         home.mkdir(parents=True, exist_ok=True)
-        remove_scratch(home)
         before = manifest.read(home / manifest.COPY) or {}
         for owner in owned(items, wanted.who):
             done.new += rows_of(owner, home, wanted, stack, before, done)
     collected = before | {row.folder: row for row in done.new}
     rows = list(with_times(collected.values(), wanted.times))
-    timed = {(one, row.lesson) for row in rows for one in row.owners}
-    done.unused_times = [f"{one}/{lesson}" for one, lesson in wanted.times.keys() - timed]
+    timed = {(student, row.lesson) for row in rows for student in row.owners}
+    done.unused_times = [f"{student}/{lesson}" for student, lesson in wanted.times.keys() - timed]
     if wanted.groups:
         empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
         rows = with_groups(rows, wanted.groups, empty)
@@ -97,16 +95,14 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
         raise SettingsError(f"{name} looks like one student's folder: name the folder above it")
     items = list(platform.items(place))
     if not items:
-        others = [one for one in PLATFORMS if one != FOLDERS and PLATFORMS[one].matches(place)]
+        others = [name for name in PLATFORMS if name != FOLDERS and PLATFORMS[name].matches(place)]
         hint = f"; they look like --from {others[0]}" if others else ""
         raise SettingsError(
             f"{name} has no submissions with the names that {wanted.platform} uses, which "
             f"are in docs/grading.md{hint}"
         )
-    taken = {item.path for item in items}
-    is_whole = place in taken
-    taken |= {path.parent for path in taken}
-    left = [Path(one.path) for one in listed(place) if not is_whole and Path(one.path) not in taken]
+    taken = {path for item in items for path in (item.path, item.path.parent)}
+    left = [path for entry in listed(place) if (path := Path(entry.path)) not in taken]
     folders = [path for path in left if path.is_dir() and not path.is_symlink()]
     done.nobodys += [*strays(left), *(printable(path.name, 80) for path in folders)]
     yield from metadata.with_participants(items, wanted.participants)
@@ -124,19 +120,8 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
     new = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-class-")))
     home = new / stem(archive.name)
     home.mkdir()
-    # A class's checkpoints would fill a disk.
-    odd = archives.unpack(
-        archive,
-        archive.name,
-        home,
-        LIMITS,
-        named_alone=lambda path: (
-            path.name != metadata.EXPORT and kind_of(path.name) not in UNPACKED
-        ),
-    )
-    done.nobodys += [
-        f"{one.where[0].file} ({one.actual.removeprefix(one.where[0].file + ': ')})" for one in odd
-    ]
+    doubts = archives.unpack(archive, archive.name, home, most=200_000, size=32 << 30)
+    done.nobodys += [doubt.actual for doubt in doubts]
     return home
 
 
@@ -156,49 +141,49 @@ class Owned:
 
 def owned(items: Iterable[Item], who: WhoIs) -> list[Owned]:
     """Return the items by owner, sorted by folder."""
-    found: dict[str, Owned] = {}
+    owners: dict[str, Owned] = {}
     for item in items:
-        known = {one: tuple(map(printable, who(one))) for one in item.claims}
-        students = tuple(sorted({student for some in known.values() for student in some}))
+        known = {claim: tuple(map(name_of, who(claim))) for claim in item.claims}
+        students = tuple(sorted({student for names in known.values() for student in names}))
         first = item.claims[0].name
-        group = printable(one_spelling(first)) if len(known) == 1 and len(students) > 1 else ""
-        name = folder_name(one_spelling(group or "+".join(students) or first))
-        one = found.setdefault(name, Owned(name, students, group))
-        one.items.append(item)
-        for claim in (claim for claim, some in known.items() if not some):
+        group = name_of(first) if len(known) == 1 and len(students) > 1 else ""
+        name = folder_name(group or "+".join(students) or name_of(first))
+        owner = owners.setdefault(name, Owned(name, students, group))
+        owner.items.append(item)
+        for claim in (claim for claim, names in known.items() if not names):
             detail = shortened(f"{claim}: no student on the roster, or more than one")
-            one.doubts.append(note_of(FindingCode.OWNER_UNKNOWN, "", detail))
-    return sorted(found.values(), key=lambda one: one.folder)
+            owner.doubts.append(note_of(FindingCode.OWNER_UNKNOWN, "", detail))
+    return sorted(owners.values(), key=lambda owner: owner.folder)
 
 
 def rows_of(
     owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: Rows, done: Collected
 ) -> Iterator[Row]:
     """Write the folders of all of an owner's lessons, and yield their rows."""
-    pieces, found = list[Piece](), list[Note]()
+    pieces, notes = list[Piece](), list[Note]()
     stamped = PLATFORMS[wanted.platform].stamped
     for item in owner.items:
-        mine, odd = pieces_of(item, stack)
-        pieces += [one for one in mine if stamped or one.kind != Kind.TIMESTAMP]
-        found += odd
+        files, odd = pieces_of(item, stack)
+        pieces += [file for file in files if stamped or file.kind != Kind.TIMESTAMP]
+        notes += odd
     lessons = {wanted.lesson: pieces} if wanted.lesson else sort_out(pieces, wanted.ids)
     counting = {*WORK, Kind.REPORT}
-    worked_on = {name for name, mine in lessons.items() if any(p.kind in counting for p in mine)}
+    worked_on = {name for name, some in lessons.items() if any(p.kind in counting for p in some)}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
     about = defaultdict[str, list[Note]](list)
-    for doubt in found:
+    for doubt in notes:
         lesson = wanted.lesson or named_lesson(PurePath(file_of(doubt)), wanted.ids)
         about[lesson or first].append(doubt)
     # A lesson without any work is listed only if the student submitted no other work.
     for lesson in sorted(worked_on | about.keys() or lessons.keys() or {""}):
         odd = [*owner.doubts, *about[lesson]]
-        row, files = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
+        row, chosen = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
         earlier = before.get(row.folder, row)
-        if not files and holds(home / row.folder, WORK):  # a person may have put it there
+        if not chosen and holds(home / row.folder, WORK):  # a person may have put it there
             done.kept.append(row.folder)
             row = replace(row, submitted=earlier.submitted, late=earlier.late)
         else:
-            written = write_folder(home / row.folder, files)
+            written = write_folder(home / row.folder, chosen)
             odd += written.doubts
             done.removed += [f"{row.folder}/{name}" for name in written.removed]
             done.replaced += [row.folder] if written.replaced else []
@@ -209,29 +194,29 @@ def rows_of(
 
 
 def row_of(
-    owner: Owned, lesson: str, pieces: Collection[Piece], found: list[Note], wanted: Wanted
+    owner: Owned, lesson: str, pieces: Collection[Piece], notes: list[Note], wanted: Wanted
 ) -> tuple[Row, dict[str, Path]]:
     """Return a lesson's row, and the paths of its files by their names in the lesson's folder.
 
-    `found` are the doubts that are known so far; new ones are added.
+    `notes` are the doubts that are known so far; new ones are added.
     """
     pieces = list(pieces)
     if wanted.latest:
         pieces, odd = keep_latest(pieces)
-        found += odd
+        notes += odd
     time, odd = submitted(pieces)
     if not pieces:  # nothing could be read, but the platform knows when it was submitted
         time = latest(item.submitted for item in owner.items)
-    found += odd
+    notes += odd
     if time and moment_of(time) is None:
-        found.append(note_of(FindingCode.TIME_UNREAD, "", time))
+        notes.append(note_of(FindingCode.TIME_UNREAD, "", time))
         time = ""
     files, odd = named(pieces)
-    found += odd
-    if not any(kind_of(PurePath(name).name) in WORK for name in files) and not found:
+    notes += odd
+    if not any(kind_of(PurePath(name).name) in WORK for name in files) and not notes:
         others = [str(piece.name) for piece in pieces[:3]]
         what = f"only {', '.join(others)}" if others else "no file"
-        found.append(note_of(FindingCode.NOTHING_FOUND, others[0] if others else "", what))
+        notes.append(note_of(FindingCode.NOTHING_FOUND, others[0] if others else "", what))
     is_late = any(item.late for item in [piece.item for piece in pieces] or owner.items)
     row = Row(
         folder=f"{owner.folder}/{lesson or UNKNOWN}",

@@ -3,7 +3,6 @@
 An item is a folder, an archive or a file that was submitted.
 """
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -15,13 +14,10 @@ from autograder.collect import archives
 from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim
-from autograder.submissions import class_folder
 from autograder.submissions.doubts import note_of
-from autograder.submissions.kinds import COPIED, Kind, kind_of
+from autograder.submissions.kinds import Kind
 from autograder.submissions.lesson_files import UNREAD
-from autograder.submissions.walk import Entry, Walk
-
-UNPACKED = COPIED | {Kind.TIMESTAMP, Kind.UNREAD_ANSWERS, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE}
+from autograder.submissions.walk import Found, Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +42,6 @@ class About(NamedTuple):
     time: str
 
 
-def listed(place: Path) -> list[Entry]:
-    return class_folder.listed(place, "a folder or archive downloaded from a platform")
-
-
 # --- the files of an item -------------------------------------------------------------------------
 
 
@@ -68,38 +60,18 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Note]]:
 
     Closing `stack` removes the temporary folders of unpacked archives.
     """
-    walk = Walk()
+    walk, files = Walk(), list[Found]()
     name = PurePath(item.label)
     if not item.path.is_dir():
         name /= item.called or item.path.name
-    pieces = []
-    for piece in opened(item, walk, name, stack):
-        if code := UNREAD.get(piece.kind):
-            walk.doubts.append(note_of(code, shortened(piece.name)))
-        elif piece.kind != Kind.CLUTTER:
-            pieces.append(piece)
-    return pieces, walk.doubts
-
-
-def opened(item: Item, walk: Walk, name: PurePath, stack: ExitStack) -> Iterator[Piece]:
-    """Yield an item's files, including the files in its archives.
-
-    Archived files that are not read are created empty, because their names may still be useful.
-    """
-    for found in walk.files(item.path, name):
-        if found.kind != Kind.ARCHIVE:
-            yield Piece(*found, item)
-            continue
-        target = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-")))
-        walk.doubts += archives.unpack(
-            found.path,
-            shortened(found.name),
-            target,
-            named_alone=lambda path: kind_of(path.name) not in UNPACKED,
-        )
-        for inner in walk.files(target, found.name):
-            if inner.kind == Kind.ARCHIVE:
-                doubt = note_of(FindingCode.ARCHIVE_WITHIN, shortened(inner.name), "not opened")
-                walk.doubts.append(doubt)
-            else:
-                yield Piece(*inner, item)
+    for file in walk.files(item.path, name):
+        if file.kind == Kind.ARCHIVE:
+            target = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-")))
+            walk.doubts += archives.unpack(file.path, shortened(file.name), target)
+            files += walk.files(target, file.name)
+        else:
+            files.append(file)
+    codes = UNREAD | {Kind.ARCHIVE: FindingCode.ARCHIVE_WITHIN}
+    doubts = [note_of(codes[f.kind], shortened(f.name)) for f in files if f.kind in codes]
+    left_out = {*codes, Kind.CLUTTER}
+    return [Piece(*f, item) for f in files if f.kind not in left_out], [*walk.doubts, *doubts]

@@ -11,11 +11,11 @@ from autograder.errors import SettingsError
 from autograder.grouping import grouped
 from autograder.safe_text import shortened
 from autograder.settings.claims import WhoIs
-from autograder.settings.policy import lesson_meant, read_moment, student_meant
+from autograder.settings.policy import lesson_meant, student_meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.class_folder import folder_name
 from autograder.submissions.manifest import AND, Row
-from autograder.submissions.moments import seconds_of
+from autograder.submissions.moments import read_moment, seconds_of
 
 EVERY = ""  # the lesson of a group that works together in all lessons
 Times = dict[tuple[str, str], str]  # student and lesson -> time
@@ -46,7 +46,7 @@ def read_groups(
 
 def by_name(groups: Groups) -> dict[str, tuple[str, ...]]:
     """Return each group's members, combined from all lessons."""
-    members = grouped((name, one) for (name, _), students in groups.items() for one in students)
+    members = grouped((name, who) for (name, _), students in groups.items() for who in students)
     return {name: tuple(sorted({*students})) for name, students in members.items()}
 
 
@@ -55,20 +55,20 @@ def with_groups(rows: Iterable[Row], groups: Groups, empty: Collection[str]) -> 
 
     `empty` are the folders that contain nothing to grade.
     """
-    found = {row.folder: row for row in map(alone, rows)}
-    lessons = {row.lesson for row in found.values() if row.lesson}
-    for (group, only), members in groups.items():
-        for lesson in [only] if only else lessons:
-            of_lesson = [row for row in found.values() if row.lesson == lesson]
-            mine = [row for row in of_lesson if not {*members}.isdisjoint(row.owners)]
-            full = [row for row in mine if row.folder not in empty]
+    by_folder = {row.folder: row for row in map(alone, rows)}
+    lessons = {row.lesson for row in by_folder.values() if row.lesson}
+    for (group, fixed), members in groups.items():
+        for lesson in [fixed] if fixed else lessons:
+            of_lesson = [row for row in by_folder.values() if row.lesson == lesson]
+            own = [row for row in of_lesson if not {*members}.isdisjoint(row.owners)]
+            full = [row for row in own if row.folder not in empty]
             absent = {*members}.difference(*(row.owners for row in full))
             last = max(full, key=lambda row: (seconds_of(row.submitted) or 0.0, row.folder),
                        default=None)  # fmt: skip
-            for row in mine if last else ():
+            for row in own if last else ():
                 students = (*row.owners, *sorted(absent)) if row is last else row.owners
-                found[row.folder] = replace(row, students=AND.join(students), group=group)
-    return list(found.values())
+                by_folder[row.folder] = replace(row, students=AND.join(students), group=group)
+    return list(by_folder.values())
 
 
 def alone(row: Row) -> Row:
@@ -93,5 +93,5 @@ def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times
 
 def with_times(rows: Iterable[Row], times: Times) -> Iterator[Row]:
     for row in rows:
-        mine = [times[one, row.lesson] for one in row.owners if (one, row.lesson) in times]
-        yield replace(row, submitted=mine[0]) if mine else row
+        known = (times.get((student, row.lesson), "") for student in row.owners)
+        yield replace(row, submitted=next(filter(None, known), row.submitted))

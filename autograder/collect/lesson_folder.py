@@ -1,6 +1,5 @@
 """Choose the file names of a submission's folder CLASS/<student>/<lesson>/, and write it."""
 
-import os
 import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path, PurePath
@@ -8,45 +7,31 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from autograder.codes import FindingCode
-from autograder.collect.attempts import top_of, whole
 from autograder.collect.download import Piece
 from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import note_of
-from autograder.submissions.kinds import COPIED
-from autograder.submissions.lesson_files import (
-    LessonFiles,
-    count_copies_once,
-    digest_of,
-    shorten_names,
-)
+from autograder.submissions.lesson_files import LessonFiles, digest_of, join
 from autograder.submissions.walk import Found, open_regular, why
 from autograder.writing import cannot_write
-
-SCRATCH = ".collecting-"
 
 
 def named(pieces: Collection[Piece]) -> tuple[dict[str, Path], list[Note]]:
     """Return the paths of files by their names in the lesson's folder. Copies count once."""
     files = LessonFiles(None)
     for piece in pieces:
-        if piece.kind in COPIED:
-            files.add(Found(piece.path, piece.name, piece.kind))
-    read = (files.outputs, files.answers, files.reports)
-    for kind in read:
-        count_copies_once(kind)
-    left = [one for one in pieces if one.path in files.outputs or one.path in files.answers]
-    tops = max({*filter(None, map(top_of, left))}, {*map(whole, left)}, key=len)
-    shorten_names(files)
+        files.add(Found(piece.path, piece.name, piece.kind))
+    join(files)
+    work = files.outputs | files.answers
+    attempts = sorted({piece.item.label for piece in pieces if piece.path in work})
     result: dict[str, Path] = {}
-    for kind in (*read, files.programs):
-        for path, text in kind.items():
-            name = PurePath(text)
-            while str(name) in result:
-                name = name.with_stem(f"{name.stem} again")
-            result[str(name)] = path
-    doubt = note_of(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(sorted(tops))))
-    return result, [doubt] if len(tops) > 1 else []
+    for path, text in (work | files.reports | files.programs).items():
+        name = PurePath(text)
+        while str(name) in result:
+            name = name.with_stem(f"{name.stem} again")
+        result[str(name)] = path
+    doubt = note_of(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(attempts)))
+    return result, [doubt] if len(attempts) > 1 else []
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -65,7 +50,7 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
     """If the folder holds other files, write the new ones elsewhere, then swap them in."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=SCRATCH, dir=target.parent.parent) as scratch:
+        with TemporaryDirectory(prefix=".collecting-", dir=target.parent.parent) as scratch:
             new, old = Path(scratch, "new"), Path(scratch, "old")
             new.mkdir()
             copies = [copied(source, new / name, name) for name, source in files.items()]
@@ -83,7 +68,7 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
 
 
 def copied(source: Path, target: Path, name: str) -> list[Note]:
-    """Copy a file with its timestamps. Return a doubt if the file cannot be read."""
+    """Copy a file. Return a doubt if it cannot be read."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         file = open_regular(source)
@@ -91,8 +76,6 @@ def copied(source: Path, target: Path, name: str) -> list[Note]:
         return [note_of(FindingCode.FILE_UNREADABLE, name, why(error))]
     with file, target.open("wb") as copy:
         shutil.copyfileobj(file, copy)
-        info = os.fstat(file.fileno())
-    os.utime(target, ns=(info.st_atime_ns, info.st_mtime_ns))
     return []
 
 
@@ -100,9 +83,3 @@ def digests(folder: Path) -> dict[str, bytes]:
     """Return the names and digests of a folder's files."""
     names = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): digest_of(path) for path in names}
-
-
-def remove_scratch(home: Path) -> None:
-    """Remove what a killed run left behind."""
-    for path in home.glob(f"{SCRATCH}*"):
-        shutil.rmtree(path, ignore_errors=True)

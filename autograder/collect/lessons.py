@@ -7,13 +7,14 @@ questions. As a last resort, a number in a folder's name (`hw07`) serves as a hi
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 
 from autograder.collect.download import Piece
 from autograder.grouping import grouped
 from autograder.reading.files import read_files
 from autograder.submissions import kinds
-from autograder.submissions.answers import read_answers
+from autograder.submissions.answers import answers_of
 from autograder.submissions.kinds import Kind, folder_lesson, hinted_lesson, lesson_of, stem
 
 # Each kind needs the lessons of the kinds before it.
@@ -26,8 +27,8 @@ Lessons = dict[str, list[Piece]]  # "": unknown lesson
 def named_lesson(name: PurePath, ids: Ids) -> str:
     """Return the lesson that a folder or archive containing the file is named after."""
     parts = [*name.parts[:-1], name.name if stem(name.name) != name.name else ""]
-    found = (folder_lesson(stem(part), ids) for part in parts)
-    return next(filter(None, found), "")
+    lessons = (folder_lesson(stem(part), ids) for part in parts)
+    return next(filter(None, lessons), "")
 
 
 def sort_out(pieces: Sequence[Piece], ids: Ids) -> Lessons:
@@ -35,23 +36,23 @@ def sort_out(pieces: Sequence[Piece], ids: Ids) -> Lessons:
     lessons: Lessons = defaultdict(list)
     recorded = recorded_lessons(pieces, ids)
     outputs = defaultdict[PurePath, set[str]](set)  # the lessons of a folder's outputs
-    for piece, found in recorded.items():
+    for piece, belongs_to in recorded.items():
         for place in piece.name.parents:
-            outputs[place] |= found
+            outputs[place] |= belongs_to
     for piece in sorted(pieces, key=lambda piece: ORDER.index(piece.kind)):
         named = named_lesson(piece.name, ids)
-        found = {named} if named else recorded.get(piece) or set[str]()
-        if not found:
+        belongs_to = {named} if named else recorded.get(piece) or set[str]()
+        if not belongs_to:
             around = next((outputs[place] for place in piece.name.parents if place in outputs), ())
             known = lessons.keys() - {""}
             if piece.kind == Kind.OUTPUT:  # it belongs to one lesson, so several say nothing
                 around, known = around if len(around) == 1 else (), set()
             alone = ids.keys() if len(ids) == 1 else ()
-            found = {*(around or hints(piece) & ids.keys() or known or alone)}
+            belongs_to = {*(around or hints(piece) & ids.keys() or known or alone)}
             if piece.kind == Kind.ANSWERS:
                 asked = answered_lessons(piece, ids)
-                found = asked & found or asked or found
-        for lesson in sorted(found) or [""]:
+                belongs_to = asked & belongs_to or asked or belongs_to
+        for lesson in sorted(belongs_to) or [""]:
             lessons[lesson].append(piece)
     return lessons
 
@@ -62,15 +63,15 @@ def sort_out(pieces: Sequence[Piece], ids: Ids) -> Lessons:
 def recorded_lessons(pieces: Iterable[Piece], ids: Ids) -> dict[Piece, set[str]]:
     """Return the lessons in the run records of outputs. A job's error output gets the same ones."""
     jobs = grouped(
-        (kinds.output_name(str(one.name)).shared, one) for one in pieces if one.kind == Kind.OUTPUT
+        (kinds.output_name(str(p.name)).shared, p) for p in pieces if p.kind == Kind.OUTPUT
     )
-    found: dict[Piece, set[str]] = {}
+    recorded: dict[Piece, set[str]] = {}
     for same_job in jobs.values():
         runs = read_files({piece.path: str(piece.name) for piece in same_job})
         lessons = {run.header.lesson for run in runs if run.header.lesson}
         if lessons and lessons <= ids.keys():
-            found |= dict.fromkeys(same_job, lessons)
-    return found
+            recorded |= dict.fromkeys(same_job, lessons)
+    return recorded
 
 
 def hints(piece: Piece) -> set[str]:
@@ -83,8 +84,8 @@ def hints(piece: Piece) -> set[str]:
 
 
 def answered_lessons(piece: Piece, ids: Ids) -> set[str]:
-    every_id = {id_ for one in ids.values() for id_ in one}
-    written, _ = read_answers(piece.path, str(piece.name), every_id)
-    mine = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}
+    written, _ = answers_of({piece.path: str(piece.name)}, {*chain.from_iterable(ids.values())})
+    answered = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}
     # Lessons can share ids. A lesson is left out if another one matches the same ids and more.
-    return {one for one, some in mine.items() if some and not any(some < m for m in mine.values())}
+    sets = answered.values()
+    return {lesson for lesson, own in answered.items() if own and not any(own < s for s in sets)}

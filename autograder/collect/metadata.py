@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from autograder.collect.archives import METADATA
 from autograder.collect.download import About, Item
 from autograder.errors import SettingsError
 from autograder.settings.claims import Claim
@@ -35,7 +36,7 @@ MONTH = {name: at for at, names in enumerate(MONTHS.split(), 1) for name in name
 
 def read_worksheets(paths: Iterable[Path], zone: tzinfo | None) -> dict[str, About]:
     """Return the participants by their number in the assignment."""
-    found: dict[str, About] = {}
+    participants: dict[str, About] = {}
     for path in paths:
         for _, row in read_csv(path, ()):
             first, *cells = row.values()
@@ -48,8 +49,8 @@ def read_worksheets(paths: Iterable[Path], zone: tzinfo | None) -> dict[str, Abo
             email = next(filter(ADDRESS.match, cells), "")
             time = next((cell for name, cell in row.items() if SUBMISSION.search(name)), "")
             claim = Claim(cells[0], (("email", email), ("name", cells[0])))
-            found[number[1]] = About((claim,), time_of(time, zone) or time.strip(" -"))
-    return found
+            participants[number[1]] = About((claim,), time_of(time, zone) or time.strip(" -"))
+    return participants
 
 
 def with_participants(items: Iterable[Item], known: Mapping[str, About]) -> Iterator[Item]:
@@ -63,14 +64,13 @@ def with_participants(items: Iterable[Item], known: Mapping[str, About]) -> Iter
 
 def time_of(text: str, zone: tzinfo | None) -> str:
     """Return a time of the worksheet in ISO form, or "" if it is unclear."""
-    found = TIME.search(text)
-    month = MONTH.get(found["month"].casefold()) if found else None
-    if not (found and month):
+    match = TIME.search(text)
+    month = MONTH.get(match["month"].casefold()) if match else None
+    if not (match and month):
         return ""
-    hour = int(found["hour"])
-    if found["half"]:
-        hour = hour % 12 + 12 * (found["half"].casefold() == "pm")
-    year, day, minute = (int(found[part]) for part in ("year", "day", "minute"))
+    year, day, hour, minute = (int(match[part]) for part in ("year", "day", "hour", "minute"))
+    if match["half"]:
+        hour = hour % 12 + 12 * (match["half"].casefold() == "pm")
     try:
         moment = datetime(year, month, day, hour, minute, tzinfo=zone)
     except ValueError:
@@ -80,17 +80,16 @@ def time_of(text: str, zone: tzinfo | None) -> str:
 
 # --- Gradescope -----------------------------------------------------------------------------------
 
-EXPORT = "submission_metadata.yml"
 TEXTS = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every value stays a text
 
 
 def gradescope(place: Path) -> dict[str, About]:
     """Return the students and the time of each submission, by its folder."""
     try:
-        submissions = yaml.load((place / EXPORT).read_bytes(), TEXTS)
+        submissions = yaml.load((place / METADATA).read_bytes(), TEXTS)
         return {name: about(name, without_colons(facts)) for name, facts in submissions.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
-        raise SettingsError(f"{place / EXPORT} is not the metadata of Gradescope's") from None
+        raise SettingsError(f"{place / METADATA} is not the metadata of Gradescope's") from None
 
 
 def without_colons(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,4 +104,4 @@ def about(name: str, facts: Mapping[str, Any]) -> About:
 def claim(person: Mapping[str, Any]) -> Claim:
     email, name, sid = (str(person.get(key) or "") for key in ("email", "name", "sid"))
     ids = [("email", email), *((kind, sid) for kind in ("sis_id", "login", "sis_login"))]
-    return Claim(email or name or sid, (*(one for one in ids if one[1]), ("name", name)))
+    return Claim(email or name or sid, (*(pair for pair in ids if pair[1]), ("name", name)))

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.collect import metadata
-from autograder.collect.download import About, Item, listed
+from autograder.collect.download import About, Item
 from autograder.settings.claims import Claim, same
+from autograder.submissions.class_folder import listed
 from autograder.submissions.kinds import TYPED, is_clutter, is_package, stem
 
 
@@ -43,7 +44,7 @@ class Platform:
         """Return the submissions in a folder, with the groups of their names."""
         parts = self.form.count("/") + 1
         takes_files = "(?P<called>" in self.form
-        found = []
+        submissions = []
         for path in sorted(place.glob("/".join(["*"] * self.depth))):
             is_file = not path.is_dir()
             if path.is_symlink() or is_clutter(path.name):
@@ -53,21 +54,22 @@ class Platform:
             last = stem(path.name) if is_file and not takes_files else path.name
             match = re.fullmatch(self.form, "/".join([*path.parts[-parts:-1], last]), re.DOTALL)
             if match:
-                found.append((path, NO_FACTS | match.groupdict("")))
-        return found
+                submissions.append((path, NO_FACTS | match.groupdict("")))
+        return submissions
 
     def items(self, place: Path) -> Iterator[Item]:
         about = self.metadata(place)
-        found = self.matches(place)
-        count = Counter(name for name, _ in {(same(one["name"]), one["id"]) for _, one in found})
-        for path, facts in found:
-            known = about.get(path.name, About((self.claim(facts, count),), facts["time"]))
+        submissions = self.matches(place)
+        known = {(same(facts["name"]), facts["id"]) for _, facts in submissions}
+        count = Counter(name for name, _ in known)
+        for path, facts in submissions:
+            who = about.get(path.name, About((self.claim(facts, count),), facts["time"]))
             yield Item(
                 path,
-                known.claims,
+                who.claims,
                 TYPED if facts["typed"] and path.is_file() else facts["called"],
                 facts["lesson"],
-                known.time,
+                who.time,
                 late=bool(facts["late"]),
                 upload=int(facts["upload"] or 0),
                 label="+".join(filter(None, (facts["lesson"], facts["time"]))),

@@ -17,7 +17,7 @@ from autograder.reading.one_job import read_job
 from autograder.reading.run_drafts import KEPT, MOST, ScannedFile
 from autograder.records import Run, Where
 from autograder.submissions import doubts, kinds
-from autograder.submissions.walk import open_regular, unreadable, why
+from autograder.submissions.walk import open_regular, why
 
 
 def read_files(
@@ -203,7 +203,7 @@ BADLY_SUBMITTED = {
 def badly_submitted(runs: Sequence[Run]) -> list[Note]:
     """Return a finding for each output that is a terminal's copy, very large or unreadable."""
     unread = problems_of(runs, FindingCode.FILE_UNREADABLE)
-    notes = [unreadable(p.where[0].file, p.title) for p in unread]
+    notes = [doubts.note_of(p.code, p.where[0].file, p.title) for p in unread]
     for code, (expected, advice) in BADLY_SUBMITTED.items():
         for p in problems_of(runs, code):
             notes.append(

@@ -40,15 +40,10 @@ COUNTED = re.compile(
 )
 
 
-def as_number(text: str) -> float | None:
-    """Return the number that a student wrote without a unit, or None if there is none."""
-    return next(iter(readings(text)), None)
-
-
 def as_interval(text: str) -> tuple[float, float] | None:
     """Return the ends of an interval such as `2400 to 2900`, or None if it has no such form."""
-    low, _, high = (as_number(part) for part in text.partition(" to "))
-    return (low, high) if low is not None and high is not None and 0 < low <= high else None
+    ends = [value for part in text.split(" to ") for value in readings(part)[:1]]
+    return (ends[0], ends[1]) if len(ends) == 2 and 0 < ends[0] <= ends[1] else None
 
 
 def readings(text: str, unit: str = "") -> tuple[float, ...]:
@@ -59,20 +54,17 @@ def readings(text: str, unit: str = "") -> tuple[float, ...]:
     """
     text = unquoted(text.replace("\u2212", "-").replace("\u00a0", " "))
     text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands separators
-    found = VALUE.match(text.rstrip(".").strip())
-    word = (found["unit"] or "").strip().casefold() if found else ""
-    is_percent = word in PERCENT
-    factor = 1.0 if is_percent else factor_of(word, unit.casefold())
-    if found is None or factor is None:
+    match = VALUE.match(text.rstrip(".").strip())
+    if match is None:
         return ()
-    number = found["number"]
-    value = value_of(number)
-    if value is None:
+    number, word = match["number"], (match["unit"] or "").strip().casefold()
+    value, factor = value_of(number), 0.01 if word in PERCENT else factor_of(word, unit.casefold())
+    if value is None or factor is None:
         return ()
     values = [value]
     if EITHER.match(number):
         values.append(value * 1000 if "." in number else value / 1000)
-    return tuple(one / 100 if is_percent else one * factor for one in values)
+    return tuple(value * factor for value in values)
 
 
 def value_of(number: str) -> float | None:
@@ -97,8 +89,8 @@ def factor_of(word: str, unit: str) -> float | None:
         return 1.0 if COUNTED.fullmatch(word) else None
     if unit.endswith("/s") and (rate := re.fullmatch(rf"(.+?){A_SECOND}", word)):
         return factor_of(rate[1].strip(), unit.removesuffix("/s"))
-    (base, size), (wanted, one) = (SIZES.get(name, ("", 1.0)) for name in (word, unit))
-    return size / one if base and base == wanted else None
+    (base, size), (other, unit_size) = (SIZES.get(name, ("", 1.0)) for name in (word, unit))
+    return size / unit_size if base and base == other else None
 
 
 def as_word(text: str) -> str:

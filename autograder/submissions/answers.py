@@ -9,7 +9,7 @@ a finding, and is shown beside the question.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +20,9 @@ from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.answer_values import QUOTES, unquoted
 from autograder.submissions.doubts import note_of
-from autograder.submissions.walk import open_regular, start_of, unreadable, why
+from autograder.submissions.walk import open_regular, why
 
 MAX_BYTES = 1_000_000
-MOST_ASIDE = 50_000  # largest answers file under another name
 MOST_UNREAD = 50  # unreadable lines that are kept to be shown
 
 LISTED = re.compile(r"(?:[-*•–]|\d{1,2}[.)])\s+")  # a list's marker, which a space follows
@@ -43,24 +42,31 @@ class WrittenAnswer:
     differs: str = ""  # the different answers, if there are several; then `text` is empty
 
 
-def read_answers(
-    path: Path, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
+def answers_of(
+    files: Mapping[Path, str], ids: Collection[str], unread: list[WrittenAnswer] | None = None
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
-    try:
-        with open_regular(path) as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        return {}, [unreadable(name, why(error))]
-    if len(data) > MAX_BYTES:
-        found = f"more than {MAX_BYTES:,} bytes"
-        return {}, [note_of(FindingCode.ANSWERS_NOT_TEXT, name, found)]
-    if b"\0" in data:
-        return {}, [note_of(FindingCode.ANSWERS_NOT_TEXT, name, "no plain text in UTF-8")]
-    return parse_answers(data, name, ids, unread)
+    """Return the answers in files, given as path -> name, as `parse_answers` does for one file."""
+    pairs, findings = list[tuple[str, WrittenAnswer]](), list[Note]()
+    for path, name in files.items():
+        try:
+            with open_regular(path) as file:
+                data = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            findings.append(note_of(FindingCode.FILE_UNREADABLE, name, why(error)))
+            continue
+        if len(data) > MAX_BYTES or b"\0" in data:
+            detail = f"no plain text in UTF-8 of at most {MAX_BYTES:,} bytes"
+            findings.append(note_of(FindingCode.ANSWERS_NOT_TEXT, name, detail))
+            continue
+        answers, more = parse_answers(data, name, ids, unread)
+        pairs += answers.items()
+        findings += more
+    answers, different = without_contradictions(pairs)
+    return answers, [*findings, *different]
 
 
 def parse_answers(
-    data: bytes, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
+    data: bytes, name: str, ids: Collection[str], unread: list[WrittenAnswer] | None = None
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
     """Return the answers by id, and findings about lines that do not count.
 
@@ -71,69 +77,49 @@ def parse_answers(
     unclear = [
         WrittenAnswer(text, where)
         for where, text, key, _ in lines
-        if not key and (not ids or any(words <= words_in(text) for words in asked))
+        if not key and any(words <= words_in(text) for words in asked)
     ]
-    if ids and not unclear and not any(value for _, _, key, value in lines if key in ids):
-        unclear = [WrittenAnswer(text, where) for where, text, key, _ in lines if key not in ids][
-            :1
-        ]
+    if not unclear and not any(value for _, _, key, value in lines if key in ids):
+        others = [WrittenAnswer(text, where) for where, text, key, _ in lines if key not in ids]
+        unclear = others[:1]
     if unread is not None:
         unread += unclear[: MOST_UNREAD - len(unread)]
     code = FindingCode.ANSWER_LINE_UNREAD
     findings = [note_of(code, "", shortened(line.text, 80), [line.where]) for line in unclear]
-    found = [(key, WrittenAnswer(value, where)) for where, _, key, value in lines if key]
-    answers, different = without_contradictions(found)
+    pairs = [(key, WrittenAnswer(value, where)) for where, _, key, value in lines if key]
+    answers, different = without_contradictions(pairs)
     return answers, [*findings, *different]
 
 
 def without_contradictions(
-    found: Iterable[tuple[str, WrittenAnswer]],
+    pairs: Iterable[tuple[str, WrittenAnswer]],
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
-    """Return the answers by id. A question with different answers counts as unanswered.
-
-    The grader must not guess which one is meant.
-    """
+    """Return the answers by id. A question with different answers counts as unanswered."""
     answers, findings = dict[str, WrittenAnswer](), list[Note]()
-    for key, some in grouped(found).items():
-        given = {answer.text: answer for answer in some if answer.text}
-        answers[key] = next(iter(given.values()), some[0])
-        if len(given) > 1:
-            texts = " and ".join(shortened(text, 40) for text in [*given][:3])
-            differs = f"different answers: {key} = {texts}"
+    for key, same in grouped(pairs).items():
+        texts = {answer.text: answer for answer in same if answer.text}
+        answers[key] = next(iter(texts.values()), same[0])
+        if len(texts) > 1:
+            several = " and ".join(shortened(text, 40) for text in [*texts][:3])
+            differs = f"different answers: {key} = {several}"
             answers[key] = WrittenAnswer("", answers[key].where, differs)
-            places = [answer.where for answer in given.values()]
+            places = [answer.where for answer in texts.values()]
             findings.append(note_of(FindingCode.ANSWERED_TWICE, "", differs, places, id=key))
     return answers, findings
-
-
-def holds_answers(path: Path, ids: Collection[str]) -> bool:
-    """Return whether a file with another name holds answers.
-
-    More than half of its lines must answer known questions, and at least two different ones.
-    """
-    data = start_of(path, MOST_ASIDE + 1)  # an error is reported when the file is read
-    if len(data) > MOST_ASIDE:
-        return False
-    lines = list(lines_of(data, path.name, ids))
-    known = [key for _, _, key, _ in lines if key in ids]
-    return len({*known}) > 1 and 2 * len(known) > len(lines)
 
 
 def lines_of(data: bytes, name: str, ids: Collection[str]) -> Iterator[tuple[Where, str, str, str]]:
     """Yield the place, text, id and value of each line that is no blank, bracket or comment.
 
-    `Note: I was ill` is no answer, so before a colon there must be a question's id or, if the
-    questions are unknown, something like an id.
+    `Note: I was ill` is no answer, so before a colon there must be a question's id.
     """
     text = data.decode("utf-8-sig", "replace")
     for number, raw in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
         line = raw.split("#", 1)[0].strip()
-        found = PAIR.match(LISTED.sub("", line, count=1) if LISTED.match(line) else line)
-        key, value = (found["id"], unquoted(found["value"])) if found else ("", "")
-        if found and found["sign"] == ":" and not (key in ids if ids else re.search(r"[_\d]", key)):
-            key = ""
+        pair = PAIR.match(LISTED.sub("", line, count=1) if LISTED.match(line) else line)
+        key = pair["id"] if pair and (pair["sign"] == "=" or pair["id"] in ids) else ""
         if line.strip(" {}[](),"):
-            yield Where(name, number), line, key, value
+            yield Where(name, number), line, key, unquoted(pair["value"]) if pair else ""
 
 
 def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:

@@ -1,12 +1,13 @@
 """Read the submissions of a class: CLASS/<student>/<lesson>/…, and manifest.csv if it exists.
 
 A folder without a row in the manifest belongs to the student it is named after. Several folders of
-one student for one lesson are one submission, and this is reported.
+one student for one lesson are one submission.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
@@ -15,17 +16,9 @@ from autograder.errors import SettingsError
 from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import printable, shortened
-from autograder.submissions import manifest
+from autograder.submissions import kinds, manifest
 from autograder.submissions.doubts import note_of
-from autograder.submissions.kinds import (
-    TIMESTAMP,
-    WORK,
-    Kind,
-    folder_lesson,
-    is_clutter,
-    kind_of,
-    lesson_among,
-)
+from autograder.submissions.kinds import WORK, Kind
 from autograder.submissions.moments import latest
 from autograder.submissions.walk import Entry, holds, open_regular, scan, why
 
@@ -62,24 +55,21 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
             f"{shortened(place)} looks like one student's folder: name the folder of the class, "
             "which is above it"
         )
-    found = [from_row(place, row, lessons) for row in (rows or {}).values()]
+    submissions = [from_row(place, row, lessons) for row in (rows or {}).values()]
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            found += without_row(entry, set(rows or ()), lessons)
-    owned = (one for one in joined(found) if one.students)
-    return sorted(owned, key=lambda one: (one.lesson or "", one.folder))
+            submissions += without_row(entry, set(rows or ()), lessons)
+    owned = (work for work in joined(submissions) if work.students)
+    return sorted(owned, key=lambda work: (work.lesson or "", work.folder))
 
 
-def listed(place: Path, expected: str = "CLASS/<student>/<lesson>/…") -> list[Entry]:
+def listed(place: Path) -> list[Entry]:
     """Return the entries of an instructor's folder, sorted by name."""
     try:
         entries = scan(place)
-    except (OSError, ValueError) as error:
-        reason = why(error) if isinstance(error, OSError) else str(error)
-        raise SettingsError(
-            f"{shortened(place)} cannot be read as a folder ({reason}). Expected: {expected}"
-        ) from None
-    return [entry for entry in entries if not is_clutter(entry.name)]
+    except OSError as error:
+        raise SettingsError(f"{shortened(place)}: no readable folder ({why(error)})") from None
+    return [entry for entry in entries if not kinds.is_clutter(entry.name)]
 
 
 def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool:
@@ -88,13 +78,13 @@ def are_lessons(entries: Sequence[Entry], lessons: Collection[str] = ()) -> bool
     In a download, `02` may be a student's number, and `02 Ben` may be a student in a numbered list.
     """
     folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-    inside = (one for entry in folders for one in scan(entry.path) if one.is_file())
-    named = all(one.name in lessons or COURSES.match(one.name) for one in folders)
-    return named and any(kind_of(one.name) == Kind.OUTPUT for one in inside)
+    files = (file for entry in folders for file in scan(entry.path) if file.is_file())
+    named = all(entry.name in lessons or COURSES.match(entry.name) for entry in folders)
+    return named and any(kinds.kind_of(file.name) == Kind.OUTPUT for file in files)
 
 
 def name_of(folder: str) -> str:
-    """Return a student's name on one line, with the same encoding of é on all systems."""
+    """Return a student's name on one line, with é as one character. macOS writes it as two."""
     return printable(normalize("NFC", folder))
 
 
@@ -114,7 +104,7 @@ def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submiss
             f"{home / manifest.NAME}: there is no folder {shortened(row.folder)}. Collect it "
             "again, or remove the row"
         )
-    lesson = lesson_among(row.lesson, lessons) or row.lesson or sole_lesson(lessons)
+    lesson = kinds.lesson_among(row.lesson, lessons) or row.lesson or sole_lesson(lessons)
     return Submission(
         row.folder,
         (place,),
@@ -148,9 +138,9 @@ def without_row(
     named: list[Submission] = []
     loose: list[Path] = []
     for entry in inside:
-        path, lesson = Path(entry.path), folder_lesson(entry.name, lessons)
+        path, lesson = Path(entry.path), kinds.folder_lesson(entry.name, lessons)
         if lesson and entry.is_dir(follow_symlinks=False):
-            time, doubts = noted_time(path / TIMESTAMP)
+            time, doubts = noted_time(path / kinds.TIMESTAMP)
             folder = f"{student.name}/{entry.name}"
             named.append(
                 Submission(folder, (path,), name, lesson, submitted=time or None, doubts=doubts)
@@ -158,7 +148,7 @@ def without_row(
         elif holds_work(path):
             loose.append(path)
     # A lesson without any work is listed only if the student submitted no other work.
-    full = [one for one in named if holds_work(one.places[0])]
+    full = [work for work in named if holds_work(work.places[0])]
     yield from full or (() if loose else named)
     if loose or not (named or len(inside) < len(everything)):
         yield Submission(
@@ -167,10 +157,10 @@ def without_row(
 
 
 def holds_work(place: Path) -> bool:
-    return holds(place, SHOWN) if place.is_dir() else kind_of(place.name) in SHOWN
+    return holds(place, SHOWN) if place.is_dir() else kinds.kind_of(place.name) in SHOWN
 
 
-def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Note, ...]]:
+def noted_time(path: Path, name: str = kinds.TIMESTAMP) -> tuple[str, tuple[Note, ...]]:
     """Return the first line of nbgrader's timestamp file, the time of submission."""
     try:
         with open_regular(path) as file:
@@ -181,30 +171,28 @@ def noted_time(path: Path, name: str = TIMESTAMP) -> tuple[str, tuple[Note, ...]
         return "", (note_of(FindingCode.FILE_UNREADABLE, name, why(error)),)
 
 
-def joined(found: Iterable[Submission]) -> Iterator[Submission]:
+def joined(submissions: Sequence[Submission]) -> Iterator[Submission]:
     """Join folders of the same students for the same lesson into one submission.
 
     Students of the same group who submitted separately are partners: their work may be the same.
     """
-    found = list(found)
-    of_group = grouped(((one.group, one.lesson), one.students) for one in found if one.group)
-    for same in grouped(((one.students, one.lesson), one) for one in found).values():
+    of_group = grouped(((s.group, s.lesson), s.students) for s in submissions if s.group)
+    for same in grouped(((s.students, s.lesson), s) for s in submissions).values():
         members = of_group.get((same[0].group, same[0].lesson), ())
         yield replace(
             same[0],
-            places=tuple(place for one in same for place in one.places),
-            partners=frozenset(student for some in members for student in some),
-            submitted=latest(one.submitted for one in same if one.submitted) or None,
-            late=any(one.late for one in same),
-            doubts=tuple(doubt for one in same for doubt in one.doubts),
+            places=tuple(place for part in same for place in part.places),
+            partners=frozenset(chain.from_iterable(members)),
+            submitted=latest(part.submitted for part in same if part.submitted) or None,
+            late=any(part.late for part in same),
+            doubts=tuple(doubt for part in same for doubt in part.doubts),
         )
 
 
 def strays(paths: Iterable[Path]) -> list[str]:
-    """Return the names of files outside any student's folder that may be somebody's work."""
-    names = {path: printable(path.name, 80) for path in paths}
+    """Return the names of links, and of files outside any student's folder that may be work."""
     return [
-        f"{name} (a link, which is not followed)" if path.is_symlink() else name
-        for path, name in names.items()
-        if path.is_symlink() or (kind_of(path.name) in SHOWN and not path.is_dir())
+        printable(path.name, 80)
+        for path in paths
+        if path.is_symlink() or (kinds.kind_of(path.name) in SHOWN and not path.is_dir())
     ]

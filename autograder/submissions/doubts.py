@@ -10,16 +10,15 @@ from autograder.codes import FindingCode
 from autograder.notes import Note, make_note
 from autograder.records import Where
 from autograder.safe_text import printable, shortened
-from autograder.submissions.kinds import is_package
 
 MOST = 20  # doubts of one submission
-SEPARATOR = " | "  # between the doubts in a cell
 
+JOB_FILES = "outputs of jobs and answers.txt"
 OPENS = "a zip or tar that can be read to its end"
 UPLOAD = "`{name}`: upload it again"
 REPACK = "pack the lesson's folder again, as .zip or .tar.gz"
 C = FindingCode
-# What is expected and what to do. `{name}` is the file's name, and `{parent}` the archive it is in.
+# What is expected and what to do. `{name}` is the file's name.
 TABLE: dict[FindingCode, tuple[str, str]] = {
     # Who submitted it, when, and for which lesson.
     C.OWNER_UNKNOWN: ("an id, address or name on the roster", "name the student in manifest.csv"),
@@ -30,34 +29,21 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     # Files that were not read.
     C.LEFT_OUT: ("outputs and answers.txt", "submit regular files, in the lesson's folder"),
     C.FILE_UNREADABLE: (
-        "files that the grader can open and read to their end",
+        "files that can be read",
         "check the file's permissions and the disk, then grade again",
     ),
-    C.NOTHING_FOUND: (
-        "outputs of jobs and answers.txt",
-        "submit the lesson's folder with its outputs",
-    ),
+    C.NOTHING_FOUND: (JOB_FILES, "submit the lesson's folder with its outputs"),
     C.ANSWERS_NOT_TEXT: ("answers.txt, plain text", "submit it as plain text, named answers.txt"),
-    C.ANSWERS_MISNAMED: ("answers.txt", "rename it to answers.txt"),
     # The contents of files.
     C.ANSWER_LINE_UNREAD: ("id = value", "write one line per answer, like `keras_epoch_s = 0.91`"),
     C.ANSWERED_TWICE: ("one value", "keep only the answer that should count"),
     C.SEVERAL_REPORTS: ("one report.md", ""),
     # Archives.
-    C.ARCHIVE_KIND: ("outputs of jobs and answers.txt", REPACK),
-    C.ARCHIVE_CLOSED: (
-        "the files themselves",
-        "`autograder collect --from folders` opens archives",
-    ),
-    C.ARCHIVE_WITHIN: (
-        "files packed once",
-        "`{name}` is packed in {parent}: unpack it, and pack only once",
-    ),
+    C.ARCHIVE_KIND: (JOB_FILES, REPACK),
+    C.ARCHIVE_CLOSED: (JOB_FILES, "`autograder collect --from folders` opens archives"),
+    C.ARCHIVE_WITHIN: ("files packed once", "`{name}` is packed twice: unpack it, and pack again"),
     C.ARCHIVE_LEFT_OUT: ("regular files with relative names", REPACK),
-    C.FILE_DAMAGED: (
-        "files that can be unpacked",
-        "`{name}` is damaged in {parent}: pack again, and submit that",
-    ),
+    C.FILE_DAMAGED: (OPENS, "`{name}` is damaged in its archive: pack it again, and submit that"),
     C.ARCHIVE_UNOPENED: (OPENS, UPLOAD),
     C.ARCHIVE_DAMAGED: (OPENS, UPLOAD),
 }
@@ -76,9 +62,7 @@ def note_of(
 
     `file` is its name as the student knows it.
     """
-    (expected, advice), path = TABLE[code], PurePath(file)
-    parent = next(filter(is_package, reversed(path.parts[:-1])), path.parent.name)
-    names = {"name": shortened(path.name, 80), "parent": shortened(parent, 80)} | fields
+    (expected, advice), names = TABLE[code], {"name": shortened(PurePath(file).name, 80)} | fields
     actual = detail if file in detail else f"{file}: {detail}".rstrip(": ")
     places = [Where(file, 0)] if file else where
     return make_note(code, expected, actual, places, advice.format(**names), **names)
@@ -91,19 +75,19 @@ def file_of(doubt: Note) -> str:
 
 def parse(text: str) -> list[Note]:
     """Parse the doubts in a cell of manifest.csv. Raise ValueError with an unknown code."""
-    found = []
-    for part in filter(None, (one.strip() for one in text.split("|"))):
+    doubts = []
+    for part in filter(None, map(str.strip, text.split("|"))):
         code, file, detail = [*part.split(": ", 2), "", ""][:3]
         try:
-            found.append(note_of(FindingCode(code), "" if file == "-" else file, detail))
+            doubts.append(note_of(FindingCode(code), "" if file == "-" else file, detail))
         except KeyError:  # a finding that is not from collecting
             raise ValueError(code) from None
-    return found
+    return doubts
 
 
 def written(doubts: list[Note]) -> str:
     """Return the doubts as a cell of manifest.csv, which `parse` reads."""
-    return SEPARATOR.join(dict.fromkeys(map(as_text, doubts[:MOST])))
+    return " | ".join(dict.fromkeys(map(as_text, doubts[:MOST])))
 
 
 def as_text(doubt: Note) -> str:

@@ -48,7 +48,7 @@ class Kind(StrEnum):
 
 
 WORK = frozenset({Kind.OUTPUT, Kind.ANSWERS})  # without one of these there is nothing to grade
-COPIED = WORK | {Kind.UNREAD_ANSWERS, Kind.REPORT, Kind.PROGRAM}
+COPIED = WORK | {Kind.REPORT, Kind.PROGRAM}
 
 
 def kind_of(name: str) -> Kind:
@@ -87,7 +87,6 @@ def stem(name: str) -> str:
 
 # --- lessons -----------------------------------------------------------------------------------
 
-
 LESSON = re.compile(r"(?:lesson[-_ ]?)?(\d\d)(?:[-_. ].*)?\Z", re.IGNORECASE)
 # Words for lessons and tasks, which may be numbered differently, in English and German.
 WORDS = (
@@ -120,8 +119,8 @@ def folder_lesson(name: str, lessons: Collection[str]) -> str | None:
 
 def lesson_among(name: str, lessons: Collection[str]) -> str | None:
     """Return the lesson that a name refers to: `02`, `2` and `02_serial` are lesson 02."""
-    found = (name, name and name.zfill(2), folder_lesson(name, lessons))
-    return next((lesson for lesson in found if lesson in lessons), None)
+    forms = (name, name and name.zfill(2), folder_lesson(name, lessons))
+    return next((lesson for lesson in forms if lesson in lessons), None)
 
 
 def hinted_lesson(name: str) -> str | None:
@@ -181,17 +180,12 @@ def by_job(names: Iterable[str]) -> list[list[str]]:
 
 
 def with_error_outputs(paths: Collection[Path]) -> list[Path]:
-    """Return the files, each followed by its job's error output in the same folder.
+    """Return the files and the error outputs of their jobs in the same folder.
 
     Often only the error output shows why a job ended.
     """
-    beside = (path for folder in {path.parent for path in paths} for path in folder.glob("*"))
-    errors = grouped(
-        (output_name(str(path)).shared, path)
-        for path in sorted(beside)
-        if output_name(str(path)).is_error and path.is_file() and path.stat().st_size
-    )
-    found = [
-        one for path in paths for one in (path, *errors.get(output_name(str(path)).shared, ()))
-    ]
-    return list(dict.fromkeys(found))
+    jobs = {output_name(str(path)).shared for path in paths}
+    beside = sorted(path for folder in {path.parent for path in paths} for path in folder.glob("*"))
+    names = {path: output_name(str(path)) for path in beside if path.is_file()}
+    errors = (path for path, name in names.items() if name.is_error and name.shared in jobs)
+    return list(dict.fromkeys([*paths, *(path for path in errors if path.stat().st_size)]))

@@ -5,7 +5,7 @@ Copies count once, and names are as short as possible while still distinct.
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -13,12 +13,6 @@ from autograder.codes import FindingCode
 from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import shortened
-from autograder.submissions.answers import (
-    WrittenAnswer,
-    holds_answers,
-    read_answers,
-    without_contradictions,
-)
 from autograder.submissions.doubts import MOST, note_of
 from autograder.submissions.kinds import Kind
 from autograder.submissions.walk import Found, Walk, open_regular
@@ -66,40 +60,29 @@ class LessonFiles:
             self.findings.append(doubt)
 
 
-def read_places(
-    lesson: str | None, places: Sequence[Path], ids: Collection[str] = (), archives: bool = True
-) -> LessonFiles:
-    """Return the files in the folders of one lesson. `ids` are the question ids of all lessons.
+def read_places(lesson: str | None, places: Sequence[Path], archives: bool = True) -> LessonFiles:
+    """Return the files in the folders of one lesson.
 
     If `archives` is false, archives are ignored, because in a student's own folder they are old
     packages.
     """
     files, walk = LessonFiles(lesson), Walk()
     for place in places:
-        apart = place.is_file() or len(places) > 1
-        for found in walk.files(place, PurePath(place.name) if apart else PurePath()):
-            if archives or found.kind not in (Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE):
-                files.add(found)
+        is_named = place.is_file() or len(places) > 1
+        for file in walk.files(place, PurePath(place.name) if is_named else PurePath()):
+            if archives or file.kind not in (Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE):
+                files.add(file)
     for doubt in walk.doubts:
         files.doubt(doubt)
-    join(files, ids)
+    join(files)
     return files
 
 
-def join(files: LessonFiles, ids: Collection[str]) -> None:
+def join(files: LessonFiles) -> None:
     """Join the files from all places of a lesson: remove copies and shorten names."""
-    answers_by_content(files, ids)
     for kind in (files.outputs, files.answers, files.reports):
         count_copies_once(kind)
     shorten_names(files)
-
-
-def answers_by_content(files: LessonFiles, ids: Collection[str]) -> None:
-    """Move files that answer questions, such as `respuestas.txt`, from outputs to answers."""
-    for path, name in list(files.outputs.items()):
-        if PurePath(name).suffix.lower() in ("", ".txt") and holds_answers(path, ids):
-            files.answers[path] = files.outputs.pop(path)
-            files.doubt(note_of(FindingCode.ANSWERS_MISNAMED, shortened(name, 80)))
 
 
 def count_copies_once(files: dict[Path, str]) -> None:
@@ -131,19 +114,3 @@ def shorten_names(files: LessonFiles) -> None:
     for kind in (*read, files.programs):
         for path, name in kind.items():
             kind[path] = name.removeprefix(f"{common}/")
-
-
-# --- answers ------------------------------------------------------------------------------------
-
-
-def answers_of(
-    files: Mapping[Path, str], ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
-) -> tuple[dict[str, WrittenAnswer], list[Note]]:
-    """Return the answers in all files of a lesson."""
-    found, findings = list[tuple[str, WrittenAnswer]](), list[Note]()
-    for path, name in files.items():
-        here, more = read_answers(path, name, ids, unread)
-        found += here.items()
-        findings += more
-    answers, different = without_contradictions(found)
-    return answers, [*findings, *different]

@@ -21,7 +21,7 @@ from autograder.notes import Note
 from autograder.safe_text import FORMULA_STARTS, printable, shortened
 from autograder.strict_csv import read_csv
 from autograder.submissions import doubts
-from autograder.submissions.moments import moment_of
+from autograder.submissions.moments import read_moment
 from autograder.writing import write_if_new
 
 NAME, COPY = "manifest.csv", ".collected.csv"
@@ -74,10 +74,8 @@ def check(row: Row, where: str) -> None:
     folder = Path(row.folder)
     if folder.is_absolute() or ".." in folder.parts:
         raise SettingsError(f"{where}: {shortened(row.folder)} is not a folder in the class")
-    if row.submitted and moment_of(row.submitted) is None:
-        raise SettingsError(
-            f"{where}: {row.submitted!r} is not a time with an offset, like 2026-03-01T23:59+01:00"
-        )
+    if row.submitted:
+        read_moment(row.submitted, where)
     if row.late not in ("", "yes"):
         raise SettingsError(f"{where}: `late` must be yes or empty, not {shortened(row.late)!r}")
     doubts_in(row, where)
@@ -142,13 +140,13 @@ def merged(
     rows, ended = dict(edited), []
     for folder, new in sorted(collected.items()):
         old = before.get(folder, Row(folder))  # empty if the instructor wrote the row by hand
-        mine = asdict(edited.get(folder, old))
-        edits = {name: cell for name, cell in mine.items() if cell != getattr(old, name)}
+        cells = asdict(edited.get(folder, old))
+        edits = {name: cell for name, cell in cells.items() if cell != getattr(old, name)}
         if folder in replaced and folder in before:
             for name in edits.keys() & ABOUT_SUBMISSION:
                 ended.append(f"{folder} ({name} {edits.pop(name) or 'empty'})")
         if "doubts" in edits:  # settled doubts stay settled, and new ones are added
-            added = [one for one in doubts_in(new) if one not in doubts_in(old)]
-            edits["doubts"] = doubts.written([*doubts.parse(mine["doubts"]), *added])
+            added = [doubt for doubt in doubts_in(new) if doubt not in doubts_in(old)]
+            edits["doubts"] = doubts.written([*doubts.parse(cells["doubts"]), *added])
         rows[folder] = replace(new, **edits)
     return rows, sorted(ended)

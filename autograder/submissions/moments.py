@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from autograder.errors import SettingsError
+
 YEARS = range(2000, 2101)  # the year 0206 is a typing error for 2026
 
 
@@ -27,6 +29,14 @@ def moment_of(text: str | None) -> datetime | None:
     except (ValueError, LookupError, OSError):
         return None
     return moment if moment.year in YEARS else None
+
+
+def read_moment(text: str, where: str) -> datetime:
+    """Return a time in an instructor's file, or raise SettingsError."""
+    if (moment := moment_of(text)) is None:
+        example = "of this century with an offset, like 2026-03-01T23:59+01:00"
+        raise SettingsError(f"{where}: {text!r} is not a time {example}")
+    return moment
 
 
 def seconds_of(text: str | None) -> float | None:

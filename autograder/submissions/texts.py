@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from autograder.notes import Note
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import note_of
-from autograder.submissions.walk import open_regular, start_of, unreadable, why
+from autograder.submissions.walk import open_regular, why
 from autograder.text_hash import text_hash
 from autograder.verdict import QuotedLine
 
@@ -29,7 +29,8 @@ LONGEST, LONGEST_AROUND = 640, 100  # characters of a line
 def quoted_lines(outputs: Mapping[Path, str], places: Iterable[Where]) -> tuple[QuotedLine, ...]:
     """Return the lines at these places, in order. `outputs` maps the outputs' paths to names."""
     wanted = defaultdict[str, set[int]](set)
-    for place in islice(dict.fromkeys(one for one in places if 0 < one.line <= LAST), MOST_PLACES):
+    near = dict.fromkeys(place for place in places if 0 < place.line <= LAST)
+    for place in islice(near, MOST_PLACES):
         wanted[place.file].add(place.line)
     return tuple(
         line
@@ -41,26 +42,23 @@ def quoted_lines(outputs: Mapping[Path, str], places: Iterable[Where]) -> tuple[
 
 def lines_of(path: Path, name: str, numbers: Collection[int]) -> list[QuotedLine]:
     around = {number + step for number in numbers for step in range(-AROUND, AROUND + 1)}
-    found = []
+    quoted = []
     try:
         with open_regular(path) as file:
-            for number in range(1, max(numbers) + AROUND + 1):
-                data = file.readline(1 << 20)
-                if not data:
-                    break
+            parts = islice(iter(partial(file.readline, 1 << 20), b""), max(around))
+            for number, data in enumerate(parts, 1):
                 if number in around:
                     most = LONGEST if number in numbers else LONGEST_AROUND
                     text = data.rstrip(b"\r\n").rpartition(b"\r")[2]  # the last state of a bar
                     line = text[: 4 * most].decode("utf-8", "replace")
                     line = line if len(line) <= most else f"{line[: most - 2]} …"
-                    found.append(QuotedLine(name, number, line))
+                    quoted.append(QuotedLine(name, number, line))
     except OSError:  # reading it for the grade has already reported this
         return []
-    return found
+    return quoted
 
 
 # --- programs ----------------------------------------------------------------------------------
-
 
 MOST_FILES = 100
 MOST_BYTES = 256_000  # per program
@@ -80,13 +78,18 @@ class HandedIn:
 
 
 def read_programs(files: Mapping[Path, str]) -> list[HandedIn]:
-    found: dict[tuple[str, tuple[str, ...]], HandedIn] = {}
+    programs: dict[tuple[str, tuple[str, ...]], HandedIn] = {}
     for path, name in sorted(files.items(), key=lambda item: (item[1].count("/"), item[1])):
-        if len(found) == MOST_FILES:
+        if len(programs) == MOST_FILES:
             break
-        program = HandedIn(name, *read_text(start_of(path, MOST_BYTES + 1)))
-        found.setdefault((name.rpartition("/")[2], program.lines), program)  # a copy counts once
-    return list(found.values())
+        try:
+            with open_regular(path) as file:
+                data = file.read(MOST_BYTES + 1)
+        except OSError:
+            data = b""
+        program = HandedIn(name, *read_text(data))
+        programs.setdefault((name.rpartition("/")[2], program.lines), program)  # a copy counts once
+    return list(programs.values())
 
 
 @lru_cache(500)  # a class has many programs that are unchanged from the release
@@ -97,7 +100,6 @@ def read_text(data: bytes) -> tuple[str | None, tuple[str, ...]]:
 
 
 # --- reports -----------------------------------------------------------------------------------
-
 
 MAX_BYTES = 1_000_000
 HEADING = re.compile(r"##\s+(.{1,80}?)\s*#*\s*\Z")
@@ -119,21 +121,21 @@ def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Note]]:
     """
     if not files:
         return None, []
-    path, name = min(files.items(), key=lambda one: (one[1].count("/"), one[1]))
-    found = f"{len(files)}; {shortened(name, 80)} counts"
-    several = note_of(FindingCode.SEVERAL_REPORTS, "", found, [Where(name, 0)])
+    path, name = min(files.items(), key=lambda item: (item[1].count("/"), item[1]))
+    detail = f"{len(files)}; {shortened(name, 80)} counts"
+    several = note_of(FindingCode.SEVERAL_REPORTS, "", detail, [Where(name, 0)])
     findings = [several] if len(files) > 1 else []
     try:
         with open_regular(path) as file:
             data = file.read(MAX_BYTES)
     except OSError as error:
-        return None, [*findings, unreadable(name, why(error))]
+        return None, [*findings, note_of(FindingCode.FILE_UNREADABLE, name, why(error))]
     return parse_report(data.decode("utf-8-sig", "replace"), name), findings
 
 
 def parse_report(text: str, name: str) -> Report:
     report, part = Report(name), ""
-    text = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    text = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
     for number, raw in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
         line = raw.strip()
         if heading := HEADING.match(line):

@@ -83,13 +83,9 @@ def scan(place: Path | str, most: int | None = None) -> list[Entry]:
 
 
 def holds(place: Path, kinds: Container[Kind]) -> bool:
-    """Return whether a file of one of these kinds is anywhere below a folder.
-
-    Links are not followed, and a folder that cannot be opened is empty. Without recursion, only the
-    system limits the depth.
-    """
+    """Return whether a file of one of these kinds is below a folder. Links are not followed."""
     folders = [] if place.is_symlink() else [str(place)]
-    for folder in folders:  # the list grows on the way
+    for folder in folders:  # the list grows on the way: recursion would limit the depth
         try:
             entries = scan(folder)
         except OSError:
@@ -113,22 +109,5 @@ def open_regular(path: Path) -> BufferedReader:
         raise
 
 
-def start_of(path: Path, most: int) -> bytes:
-    """Return at most this many bytes; none if the file cannot be read."""
-    try:
-        with open_regular(path) as file:
-            return file.read(most)
-    except OSError:
-        return b""
-
-
 def why(error: OSError) -> str:
     return error.strerror or type(error).__name__
-
-
-def unreadable(name: str, reason: str) -> Note:
-    """Return the finding for a file that the grader could not read.
-
-    Without the file's contents, neither points nor a zero would be justified.
-    """
-    return note_of(FindingCode.FILE_UNREADABLE, name, reason)

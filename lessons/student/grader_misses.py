@@ -12,8 +12,8 @@ from autograder.judging.hand_in import HandIn, matching
 from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, Rubric
+from autograder.submissions.answers import answers_of
 from autograder.submissions.kinds import Kind, kind_of
-from autograder.submissions.lesson_files import answers_of
 from autograder.submissions.texts import read_programs
 from autograder.verdict import PASSED
 from lessons.questions.form import of_another_kind

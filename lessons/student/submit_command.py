@@ -11,8 +11,9 @@ from autograder.codes import GradeStatus
 from autograder.commands.check_mine import own_settings
 from autograder.reading.files import read_files
 from autograder.report import self_report
+from autograder.submissions.answers import answers_of
 from autograder.submissions.kinds import kind_of
-from autograder.submissions.lesson_files import LessonFiles, answers_of, join
+from autograder.submissions.lesson_files import LessonFiles, join
 from autograder.submissions.walk import Found
 from lessons.edition.pack import write_zip
 from lessons.folders import LESSON_NAME
@@ -90,7 +91,7 @@ def tell_grade(bundle: Bundle, lesson: str) -> None:
     files = LessonFiles(lesson)
     for path in bundle.everything():
         files.add(Found(bundle.folder / path, path, kind_of(path.name)))
-    join(files, settings.ids)
+    join(files)
     grade = grade_yourself(files, settings, None)
     if grade.grade.status != GradeStatus.GRADED:
         return

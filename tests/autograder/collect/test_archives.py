@@ -86,8 +86,7 @@ def test_evil_tars(tmp_path, grade, odd):
 
 
 def test_bombs_stop_early(tmp_path, grade, monkeypatch):
-    few = archives.Limits(50, 1 << 20)
-    monkeypatch.setattr(archives.unpack, "__defaults__", (few, lambda _: False))
+    monkeypatch.setattr(archives.unpack, "__defaults__", (50, 1 << 20))
     zeros = b"0" * (2 << 20)
     zip_of(tmp_path / "class" / "eve.zip", files_of_a_lesson(), **{"02/z/z.out": zeros})
     tar_of(tmp_path / "class" / "ida.tar.gz", files_of_a_lesson() | {"02/z.out": zeros})
@@ -140,12 +139,9 @@ def test_who_handed_in_a_damaged_output_is_not_told_to_submit_the_job_first(tmp_
     del some["02_serial/02_torch_2.out"]
     zip_of(tmp_path / "class" / "ben" / "02_serial.zip", some)
     result = grade(tmp_path / "class")
-    told = "02_torch_2.out is damaged in work.zip: pack again, and submit that"
-    assert first_step(result, "tor").startswith(told)
-    told = "answers.txt is damaged in work.zip: pack again, and submit that"
-    assert first_step(result, "wer").startswith(told)
-    told = "my work.zip is packed in 02_serial.zip: unpack it, and pack only once"
-    assert first_step(result, "ben").startswith(told)
+    assert first_step(result, "tor").startswith("02_torch_2.out is damaged in its archive")
+    assert first_step(result, "wer").startswith("answers.txt is damaged in its archive")
+    assert first_step(result, "ben").startswith("my work.zip is packed twice")
     page = (result.folder / "students" / "ben.html").read_text()
     assert "02_serial.zip/02_serial/my work.zip" in page
 
@@ -180,16 +176,3 @@ def test_a_folder_and_its_own_package_are_one_submission(tmp_path, grade):
     result = grade(tmp_path / "class")
     assert line_of(result, "eva")[2:5] == ["10/10", "graded", "self-consistent"]
     assert result.exit_code == 0
-
-
-def test_a_damaged_archive_gives_what_came_out_before(tmp_path, grade):
-    path = tmp_path / "class" / "eve.zip"
-    noise = os.urandom(10_000)
-    zip_of(path, files_of_a_lesson(), **{"02_serial/z.txt": noise})
-    data = path.read_bytes()
-    middle = data.index(noise[:100]) + 5_000
-    path.write_bytes(data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :])
-    result = grade(tmp_path / "class")
-    assert line_of(result, "eve")[2] == "10/10"
-    page = (result.folder / "students" / "eve.html").read_text()
-    assert "eve.zip/02_serial/z.txt" in page

@@ -8,12 +8,10 @@ from autograder.codes import FindingCode
 from tests.autograder.class_yaml import late_rules, setting
 from tests.autograder.submissions.downloads import (
     FORMS,
-    MOODLE,
     OUTPUTS,
     ROSTER,
     below,
     canvas,
-    moodle,
     work,
     write,
 )
@@ -71,14 +69,6 @@ def test_a_zip_that_macos_packed_calls_everybody_by_their_names(
     )
 
 
-def test_two_of_one_name_are_told_apart(tmp_path, grade, roster):
-    files = {name.replace("Ben Meyer", "Ada Lovelace"): data for name, data in moodle().items()}
-    place = write(tmp_path, "download", files)
-    names = [f"Ada Lovelace {MOODLE[one]}" for one in ("ada", "ben")]
-    found = points(grade(place, "--profile", "smoke", platform="moodle"))
-    assert sorted(found) == [*names, "Zoë Lee-Wei"]
-
-
 def test_times_of_handing_in(tmp_path, grade, roster):
     rules = late_rules(tmp_path, "due: {'01': 2026-03-01T19:00:00+00:00}\npenalty_a_day: 10%\n")
     words = ("--roster", roster, *rules, "--profile", "smoke")
@@ -104,13 +94,6 @@ def test_rosters_of_github(tmp_path, grade):
     )
     found = points(grade(place, "--roster", path, "--profile", "smoke", platform="github"))
     assert set(found) == {"ada@example.org", "ben", "zoe"}
-    path.write_text(
-        "username,first_name,last_name,email,section,github_id\n"
-        "ada-l,Ada,Lovelace,,,1\nBenmey,Ben,Meyer,,,2\nzlw,Zoë,Lee,,,3\n"
-    )
-    found = points(grade(place, "--roster", path, "--profile", "smoke", platform="github"))
-    assert set(found) == {
-        "ada-l", "Benmey", "zlw"}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,6 @@
-"""A small class's submissions in the formats of each platform; the outputs are saved real ones.
-
-python -m tests.autograder.submissions.downloads FOLDER      # writes all of them
-"""
+"""A small class's submissions in the formats of each platform; the outputs are saved real ones."""
 
 import io
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -55,15 +51,6 @@ def packed(files: Files) -> bytes:
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1, 20, 0, 0)), data)
-    return whole.getvalue()
-
-
-def copied(files: Files, days: int) -> bytes:
-    """Return a zip whose files were changed that many days after the first of March."""
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1 + days, 12, 0, 0)), data)
     return whole.getvalue()
 
 
@@ -163,13 +150,6 @@ FORMS: dict[str, tuple[str, str, Callable[[], Files]]] = {
     "a zip of students' folders": ("folders", "class.zip", lambda: below("class", {
         name: data for student in NAMES
         for name, data in below(f"{student}/01_learning", work(student)).items()})),
-    "names for folders": ("folders", "class", lambda: {
-        name: data for student, whole in NAMES.items()
-        for name, data in below(whole, work(student)).items()}),
-    "addresses for folders": ("folders", "class", lambda: {
-        name: data for student in NAMES
-        for name, data in below(
-            f"{'ben.meyer' if student == 'ben' else student}@example.org", work(student)).items()}),
 }  # fmt: skip
 
 
@@ -185,11 +165,3 @@ def write(folder: Path, name: str, files: Files) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     return target
-
-
-if __name__ == "__main__":
-    home = Path(sys.argv[1])
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "roster.csv").write_text(ROSTER)
-    for title, (_, name, make) in FORMS.items():
-        print(write(home / title, name, make()))

@@ -3,14 +3,14 @@
 import csv
 import os
 import re
-from pathlib import Path
+import subprocess
 
 import pytest
 from hypothesis import given, strategies as st
 
 from autograder.codes import FindingCode
-from autograder.safe_text import csv_cell, file_name, printable
-from autograder.submissions.answer_values import as_number
+from autograder.safe_text import csv_cell, file_name
+from autograder.submissions.answer_values import readings
 from autograder.submissions.answers import parse_answers
 from autograder.submissions.kinds import WORK
 from autograder.submissions.walk import holds
@@ -120,13 +120,6 @@ def test_names_are_only_text(tmp_path, grade):
     assert not re.search(r"[\x1b\u202e]", result.stdout)
 
 
-@given(st.text(max_size=300))
-def test_printable_is_one_harmless_line(text):
-    shown = printable(text)
-    assert shown.isprintable() or shown == ""
-    assert len(shown) <= 220
-
-
 @given(st.text(max_size=60))
 def test_no_cell_is_a_formula(text):
     assert not csv_cell(text).startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
@@ -146,52 +139,23 @@ def test_file_names_are_safe_and_tell_students_apart(one, other):
 
 @given(st.binary(max_size=400))
 def test_answers_are_read_whatever_they_are(data):
-    given_answers, findings = parse_answers(data, "answers.txt")
-    for answer in given_answers.values():
-        number = as_number(answer.text)
-        assert number is None or abs(number) < 1e301
+    answers, findings = parse_answers(data, "answers.txt", {"a1"})
+    for answer in answers.values():
+        assert all(abs(number) < 1e301 for number in readings(answer.text))
     for finding in findings:
         assert finding.where[0].line >= 1
 
 
-@pytest.fixture
-def nested():
-    """Return a function that makes 1,500 folders within each other, and remove them at the end."""
-    places = []
-
-    def make(place):
-        places.append(place)
-        home = Path.cwd()
-        place.mkdir(parents=True, exist_ok=True)
-        os.chdir(place)  # level by level, because the whole path may be too long
-        for _ in range(1_500):
-            os.mkdir("d")
-            os.chdir("d")
-        os.chdir(home)
-
-    yield make
-    for place in places:
-        remove_nested(place)
-
-
-def remove_nested(place):
-    home, depth = Path.cwd(), 0
-    os.chdir(place)
-    while os.path.isdir("d"):
-        os.chdir("d")
-        depth += 1
-    for _ in range(depth):
-        os.chdir("..")
-        os.rmdir("d")
-    os.chdir(home)
-
-
-def test_deeply_nested_folders_stop_nobodys_grade(tmp_path, grade, nested):
-    nested(hand_in(tmp_path / "class" / "ada" / "02"))
-    hand_in(tmp_path / "class" / "eve" / "02")
-    nested(tmp_path / "class" / "eve" / "more")  # holds no work
-    hand_in(tmp_path / "class" / "joe" / "02")
-    result = grade(tmp_path / "class")
+def test_deeply_nested_folders_stop_nobodys_grade(tmp_path, grade):
+    for student in ("ada", "eve", "joe"):
+        hand_in(tmp_path / "class" / student / "02")
+    for place in ("ada/02", "eve/more"):  # the second holds no work
+        for depth in range(100, 1501, 100):  # because makedirs is recursive
+            os.makedirs(tmp_path / "class" / place / "/".join("d" * depth), exist_ok=True)
+    try:
+        result = grade(tmp_path / "class")
+    finally:  # pytest's own removal is recursive
+        subprocess.run(["rm", "-r", tmp_path / "class"], check=True)
     assert [line[2:4] for line in result.table] == [["10/10", "graded"]] * 3
 
 

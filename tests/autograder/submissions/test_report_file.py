@@ -2,12 +2,8 @@
 
 import zipfile
 
-from click.testing import CliRunner
-
-from autograder.cli import main
 from autograder.submissions.lesson_files import read_places
 from autograder.submissions.texts import parse_report, report_of
-from tests.autograder.make_study import lines_of
 
 TEXT = "# R\n## Question\n\nWhy is that so?\n"
 
@@ -40,16 +36,6 @@ def test_of_two_the_one_at_the_top_counts_and_it_is_said(tmp_path):
     report, [finding] = found(folder)
     assert report.parts["question"][0].startswith("Why")
     assert "2; report.md counts" in finding.actual
-
-
-def test_it_is_no_output_of_a_job(tmp_path):
-    """A report alone cannot be graded, and its tables are not read as a training run."""
-    folder = tmp_path / "class" / "ada" / "12_scaling"
-    folder.mkdir(parents=True)
-    (folder / "report.md").write_text(TEXT + "\n".join(lines_of("epoch", [(8.0, 5.0)] * 3)))
-    words = ["grade", str(tmp_path / "class"), "--out", str(tmp_path / "g"), "--profile", "full"]
-    done = CliRunner().invoke(main, words)
-    assert "missing" in done.output
 
 
 def test_headings_and_comments():

@@ -9,7 +9,7 @@ import pytest
 from autograder.classroom import pool
 from autograder.codes import FindingCode
 from autograder.reading.files import read_files
-from autograder.submissions.answers import read_answers
+from autograder.submissions.answers import answers_of
 from autograder.submissions.walk import open_regular
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.packages import line_of
@@ -118,7 +118,7 @@ def test_a_file_that_became_a_pipe_or_a_folder_is_not_read(tmp_path):
             open_regular(tmp_path / name)
         (run,) = read_files([tmp_path / name])
         assert run.problems[0].code == FindingCode.FILE_UNREADABLE
-        answers, (finding,) = read_answers(tmp_path / name, name)
+        answers, (finding,) = answers_of({tmp_path / name: name}, ())
         assert (answers, finding.title) == ({}, UNREADABLE)
     (run,) = read_files([tmp_path / "none.out"])
     assert "No such file" in run.problems[0].title
