@@ -16,7 +16,8 @@ from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
 from autograder.records import Run
 from autograder.safe_text import LONGEST, printable, shortened
-from autograder.settings.rubric import load_formats
+from autograder.settings.rubric import load_rubric
+from autograder.settings.rubric_schema import own_readers
 from autograder.submissions.kinds import with_error_outputs
 from autograder.submissions.walk import why as reason_of
 from autograder.wording import counted
@@ -46,7 +47,7 @@ SHOWN = (
 @click.option(
     "--formats",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Also use the `formats:` section of this file, such as a rubric.",
+    help="Also use the `formats:` section of this rubric.",
 )
 def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None) -> None:
     """Print what output files of jobs contain: every run with its outcome, times and accuracies.
@@ -55,7 +56,9 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None) -
     """
     for path in files:
         check(path)
-    runs = read_files(with_error_outputs(files), load_formats(formats) if formats else [])
+    runs = read_files(
+        with_error_outputs(files), own_readers(load_rubric(formats)) if formats else []
+    )
     summaries = [summary(run) for run in runs]
     studies = grouped((study_of(run), run) for run in runs)
     if as_json:

@@ -23,10 +23,9 @@ def reference(known: Mapping[str, Measure], title: str, workers: int | None) -> 
     A value for another number of workers is not a reference: two GPUs are not compared with eight.
     If the file gives no numbers of workers, one value applies to all of them.
     """
-    if workers is not None and (same := known.get(on_workers(title, workers))):
-        return same
-    sized = any(name.startswith(f"{title}, on ") for name in known)
-    return None if sized and workers is not None else known.get(title)
+    if workers is None or not any(name.startswith(f"{title}, on ") for name in known):
+        return known.get(title)
+    return known.get(on_workers(title, workers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def read_calibration(path: Path | None) -> Calibration:
         ) from None
     known = Calibration()
     for name, lesson in lessons.items():
-        known.references[name] = {t: Measure(**dict(one)) for t, one in lesson.values.items()}
+        known.references[name] = {t: Measure(**dict(value)) for t, value in lesson.values.items()}
         gains = lesson.speedups.items()
         known.curves[name] = {program: tuple(sorted(gain.items())) for program, gain in gains}
     return known

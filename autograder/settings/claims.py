@@ -5,12 +5,11 @@ of accents make no difference, and `Lovelace, Ada` is `Ada Lovelace`. An identif
 students share is ignored.
 """
 
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from autograder.safe_text import printable
 from autograder.settings.roster import IDS, Person
+from autograder.submissions.class_folder import name_of
 
 Owners = Mapping[str, set[str]]  # an identifier -> all students who have it
 
@@ -46,7 +45,7 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
             students = exact or ids[kind].get(same(text), ())
             if len(students) == 1:
                 return tuple(students)
-        nobody_known = () if people else (one_spelling(claim.name),)
+        nobody_known = () if people else (name_of(claim.name),)
         return teams.get(same(claim.name), nobody_known)
 
     return find
@@ -58,19 +57,14 @@ def identifiers(person: Person) -> list[str]:
 
 
 def owners(pairs: Iterable[tuple[str, Iterable[str]]]) -> Owners:
-    found: dict[str, set[str]] = {}
+    students: dict[str, set[str]] = {}
     for student, texts in pairs:
         for text in filter(None, texts):
-            found.setdefault(text.casefold(), set()).add(student)
-    return found
-
-
-def one_spelling(name: str) -> str:
-    """Return the name with é as one character. macOS writes it as e and an accent."""
-    return unicodedata.normalize("NFC", name)
+            students.setdefault(text.casefold(), set()).add(student)
+    return students
 
 
 def same(text: str) -> str:
     """Return the form in which identifiers are compared."""
-    last, _, first = printable(one_spelling(text)).partition(",")  # as the roster has it
+    last, _, first = name_of(text).partition(",")  # as the roster has it
     return " ".join(f"{first} {last}".split()).casefold()

@@ -142,9 +142,7 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
         if not equals:
             raise SettingsError(f"--set {shortened(word)}: write FIELD=VALUE, as in profile=smoke")
         if name not in ClassFields.model_fields:
-            raise SettingsError(
-                f"--set {shortened(word)}: no such field; docs/grading.md lists all fields"
-            )
+            raise SettingsError(f"--set {shortened(word)}: no such field; see docs/grading.md")
         try:
             fields = {name: [value] if name == "moodle" else value}
             given |= ClassFields.model_validate(fields, context=Path()).given

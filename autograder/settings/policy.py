@@ -8,7 +8,6 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 import click
@@ -21,7 +20,7 @@ from autograder.settings.class_file import ClassFile, LatePolicy
 from autograder.settings.rubric_schema import Rubric
 from autograder.strict_csv import read_csv
 from autograder.submissions.kinds import lesson_among
-from autograder.submissions.moments import YEARS
+from autograder.submissions.moments import read_moment
 from autograder.wording import counted
 
 Key = tuple[str, str]  # student, lesson
@@ -70,10 +69,8 @@ def read_policy(
             lesson = lesson_meant(row["lesson"], rubrics, where)
             if (student, lesson, check) in seen:
                 what = f"check {check} of lesson {lesson}" if check else f"lesson {lesson}"
-                raise SettingsError(
-                    f"{where}: {what} of {shortened(student)} appears twice in this file; keep "
-                    "one row"
-                )
+                name = shortened(student, 60)
+                raise SettingsError(f"{where}: {what} of {name} appears twice: keep one row")
             seen.add((student, lesson, check))
             named.setdefault(student, where)
             yield where, (student, lesson), row
@@ -100,16 +97,16 @@ def read_policy(
 
 def student_meant(name: str, who: WhoIs) -> str:
     """Return the only student whom a table names; a name that matches nobody is checked later."""
-    found = who(Claim(name))
-    return found[0] if len(found) == 1 else name
+    students = who(Claim(name))
+    return students[0] if len(students) == 1 else name
 
 
 def lesson_meant(text: str, lessons: Collection[str], where: str) -> str:
     """Return the lesson's name. 02, 2 and 02_serial are the same lesson, as in `lessons check`."""
     name = lesson_among(text, lessons)
     if name is None:
-        there = ", ".join(sorted(lessons))
-        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}. Lessons: {there}")
+        known = ", ".join(sorted(lessons))
+        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}. Lessons: {known}")
     return name
 
 
@@ -141,8 +138,7 @@ def checked(late: LatePolicy, file: ClassFile, rubrics: Mapping[str, Rubric]) ->
         lesson = lesson_meant(name, rubrics, where)
         if lesson in due:
             raise SettingsError(f"{where}: lesson {lesson} is twice under due: keep one")
-        read_moment(time, where)
-        due[lesson] = time
+        due[lesson] = read_moment(time, where).isoformat()
     for name in ("penalty_a_day", "free_days"):
         if name in late.model_fields_set and not due:
             raise SettingsError(
@@ -159,36 +155,21 @@ def _number(text: str, where: str, what: str, instead: str = "") -> float:
     return float(text)
 
 
-def read_moment(text: str, where: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise SettingsError(
-            f"{where}: {text!r} is not a time like 2026-03-01T23:59+01:00"
-        ) from None
-    if moment.tzinfo is None:
-        raise SettingsError(f"{where}: {text!r} needs its offset, like 2026-03-01T23:59+01:00")
-    if moment.year not in YEARS:
-        raise SettingsError(f"{where}: {text!r} is in the year {moment.year}; which is meant?")
-    return moment
-
-
 def check_students(policy: Policy, handed_in: Collection[str], roster: Collection[str]) -> None:
     """Raise an error for a row about a student who is not in the class.
 
     If only one student is graded, the rest of the class is unknown, so this is only a warning.
     """
     known = {*roster, *handed_in}
-    unknown = [(where, name) for name, where in policy.named.items() if name not in known]
-    if not unknown:
+    name = next((name for name in policy.named if name not in known), None)
+    if name is None:
         return
-    where, name = unknown[0]
-    spelt = {one.casefold(): one for one in known}
+    where = policy.named[name]
+    spelt = {student.casefold(): student for student in known}
     near = difflib.get_close_matches(name.casefold(), spelt, 1)
     hint = f" (did you mean {shortened(spelt[near[0]])}?)" if near else ""
-    others = f"; {counted(len(unknown) - 1, 'other name')} likewise" if len(unknown) > 1 else ""
     text = (
-        f"{where}: there is no student {shortened(name)} in this class{hint}{others}. "
+        f"{where}: there is no student {shortened(name)} in this class{hint}. "
         "Correct the name, or name the whole class with --roster."
     )
     if len(handed_in) > 1:

@@ -34,10 +34,10 @@ class Rerun(BaseModel):
 
 def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
     """Return the reruns by student and lesson. An unreadable file is the instructor's error."""
-    found = [read_rerun(path) for path in sorted(folder.glob(f"*/*/{NAME}"))] if folder else []
-    if folder and not found:
+    reruns = [read_rerun(path) for path in sorted(folder.glob(f"*/*/{NAME}"))] if folder else []
+    if folder and not reruns:
         raise SettingsError(f"{folder} has no reruns: run `cluster rerun CLASS/STUDENT NN`")
-    return {(rerun.student, rerun.lesson): rerun for rerun in found}
+    return {(rerun.student, rerun.lesson): rerun for rerun in reruns}
 
 
 def read_rerun(path: Path) -> Rerun:

@@ -70,9 +70,8 @@ def read_roster(path: Path | None) -> dict[str, Person]:
             values |= of_github(row)
         if not values["student"]:
             raise SettingsError(
-                f"{where}: no column names the student, or its cell is empty. Found: "
-                f"{shortened(', '.join(row), 300)}. Name one of "
-                f"{', '.join(COLUMNS['student'])}"
+                f"{where}: the student is missing: the cell is empty, or no column is called "
+                f"{' or '.join(COLUMNS['student'])}"
             )
         for field in UNIQUE:
             value = values[field].casefold() if field == "email" else values[field]
@@ -85,9 +84,7 @@ def read_roster(path: Path | None) -> dict[str, Person]:
         values["student"] = printable(values["student"])
         people[values["student"]] = Person(**values)
     if path is not None and not people:
-        raise SettingsError(
-            f"{path}: it names no student; below the header, each line is a student"
-        )
+        raise SettingsError(f"{path}: there is no student below the header")
     return people
 
 
@@ -121,16 +118,10 @@ def of_gradebook(rows: Collection[CsvRow]) -> list[CsvRow]:
 
 
 def of_github(row: Mapping[str, str]) -> dict[str, str]:
-    """Return the cells of a GitHub roster's row under our column names.
-
-    GitHub Classroom writes `identifier` and `github_username`. Classroom 50 writes `username` and
-    `github_id`.
-    """
-    if row.get("github_username"):
-        return {"student": row.get("identifier") or row["github_username"], "moodle_id": ""}
-    if "github_id" in row and row.get("username"):
-        return {"student": row["username"], "github": row["username"], "login": ""}
-    return {}
+    """Return the cells of a row of GitHub Classroom's roster under our column names."""
+    if not row.get("github_username"):
+        return {}
+    return {"student": row.get("identifier") or row["github_username"], "moodle_id": ""}
 
 
 def _check_columns(where: str, row: Collection[str]) -> None:

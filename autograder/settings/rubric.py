@@ -5,19 +5,18 @@ fields. `autograder rubric check` reads rubrics as grading does.
 """
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from autograder.errors import SettingsError
 from autograder.reading.formats import presets
-from autograder.reading.line_facts import Reader
 from autograder.records import Header
-from autograder.settings.rubric_schema import OwnFormat, Rubric, Scalar
+from autograder.settings.rubric_schema import Rubric, Scalar
 from autograder.settings.strict_yaml import line_of, read_model, read_yaml, reason
 
 Pieces = tuple[tuple[str, ...], ...]
@@ -41,11 +40,11 @@ def load_rubric(path: Path) -> Rubric:
 @lru_cache(maxsize=64)
 def _parse(path: Path, content: bytes) -> Rubric:
     rubric, lines = read_model(path, Rubric)
-    found = list(mistakes(rubric))
+    wrong = list(mistakes(rubric))
     if path.stem != rubric.lesson:  # elsewhere, lessons are found by file name
-        found.append((("lesson",), f"lesson {rubric.lesson} belongs in {rubric.lesson}.yaml"))
-    if found:
-        raise SettingsError("\n".join(f"{path}:{line_of(lines, p)}: {text}" for p, text in found))
+        wrong.append((("lesson",), f"lesson {rubric.lesson} belongs in {rubric.lesson}.yaml"))
+    if wrong:
+        raise SettingsError("\n".join(f"{path}:{line_of(lines, p)}: {text}" for p, text in wrong))
     return rubric
 
 
@@ -90,37 +89,10 @@ def load_released(path: Path) -> dict[str, Pieces]:
         ) from None
 
 
-class Formats(BaseModel):
-    """The `formats:` section of a file, which may be a whole rubric."""
-
-    model_config = ConfigDict(strict=True)
-
-    formats: list[OwnFormat] | None = Field(None, min_length=1)
-
-
-def load_formats(path: Path) -> list[Reader]:
-    """Return readers for the formats that a file defines."""
-    section, _ = read_model(path, Formats)
-    if section.formats is None:
-        raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/rubrics.md")
-    return [own.reader() for own in section.formats]
-
-
 # --- between the parts of a rubric ----------------------------------------------------------
 
 Mistake = tuple[tuple, str]  # the place, and the mistake
 FACTS = [fact.name for fact in fields(Header) if fact.name != "others"]
-
-
-def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each name that looks like a misspelt header field, with that field's name.
-
-    Other unknown names are allowed, because a record may contain additional facts.
-    """
-    for fact in where:
-        near = difflib.get_close_matches(fact, FACTS, 1, 0.7)
-        if fact not in FACTS and near:
-            yield fact, near[0]
 
 
 def mistakes(rubric: Rubric) -> Iterator[Mistake]:
@@ -136,9 +108,10 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))
             yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
-        for fact, meant in misspelt_facts(choice.where):
-            text = f"no fact is called {fact!r}; is {meant!r} meant?"
-            yield ("runs", called, "where", fact), text
+        for fact in choice.where.keys() - {*FACTS}:  # a record may have additional facts
+            for meant in difflib.get_close_matches(fact, FACTS, 1, 0.7):
+                text = f"no fact is called {fact!r}; is {meant!r} meant?"
+                yield ("runs", called, "where", fact), text
     for index, check in enumerate(rubric.checks):
         place = ("checks", index)
         if check.id in [other.id for other in rubric.checks[:index]]:

@@ -60,10 +60,10 @@ def sentence(place: tuple, mistakes: list[Any]) -> str:
         return f"{name}: this field is required"
     if first["type"] in ("model_type", "dict_type"):
         return f"{name}: should be `name: value` lines"
-    words = (one["msg"].removeprefix("Value error, ").removeprefix("Input ") for one in mistakes)
-    given = None if first["type"] == "value_error" else first.get("input")
-    found = f"; found {given!r}" if isinstance(given, str | int | float) else ""
-    return f"{name}: {', or '.join(dict.fromkeys(words))}{found}"
+    words = (m["msg"].removeprefix("Value error, ").removeprefix("Input ") for m in mistakes)
+    value = None if first["type"] == "value_error" else first.get("input")
+    actual = f"; found {value!r}" if isinstance(value, str | int | float) else ""
+    return f"{name}: {', or '.join(dict.fromkeys(words))}{actual}"
 
 
 def reason(error: Exception) -> str:
@@ -93,8 +93,6 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
         what = getattr(error, "problem", None) or shortened(error)
         line = mark.line + 1 if mark else 1
         raise SettingsError(f"{path}:{line}: this is not valid YAML: {what}") from None
-    except RecursionError:
-        raise SettingsError(f"{path}: nested too deeply, or a part contains itself") from None
 
 
 def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -> Any:

@@ -86,18 +86,9 @@ MISTAKES = [
     ("equal: 407050", "equal: [1]", 11, "equal.value: should be a valid number, or"),
     ("equal: 407050", "at_least: '0,9'", 11, "at_least needs a number, not '0,9'"),
     ("equal: 407050", "at_least: 2, half_from: 3", 11, "below at_least, and 3 is not below 2"),
-    (
-        "answers:\n  gpu:",
-        "answers:\n  cpu: {ask: Q, kind: number}\n  gpu:",
-        17,
-        "uses the answer",
-    ),
-    (
-        "checks:",
-        "formats: [{name: a, templates: ['took {ab} s']}]\nchecks:",
-        6,
-        "format a, template 'took {ab} s': no field is called {ab}",
-    ),
+    ("  gpu:", "  cpu: {ask: Q, kind: number}\n  gpu:", 17, "uses the answer"),
+    ("checks:", "formats: [{name: a, templates: ['took {ab} s']}]\nchecks:", 6,
+     "format a, template 'took {ab} s': no field is called {ab}"),
     ("points: 2", "points: 0", 3, "points: should be greater than 0; found 0"),
 ]  # fmt: skip
 

@@ -44,10 +44,7 @@ def refused(tmp_path, grade):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (
-            TOTALS + "ada,02,excusd,x\n",
-            "file:2: points are a number of at least 0, like 2.5 or the",
-        ),
+        (TOTALS + "ada,02,excusd,x\n", "file:2: points are a number of at least 0, like 2.5 or"),
         (TOTALS + "ada,02,-1,x\n", "points are a number"),
         (TOTALS + 'ada,02,"2,5",x\n', "points are a number"),
         (TOTALS + "ada,02,5\n", "`reason` is empty"),
@@ -58,14 +55,8 @@ def refused(tmp_path, grade):
         ("student,lesson,points,points,reason\n", "file:1: the column `points` appears twice"),
         (CHANGES + "ada,02,nets,5,x\n", "no check 'nets'"),
         (CHANGES + 2 * "ada,02,answers,1,x\n", "file:3: check answers of lesson 02 of ada appears"),
-        (
-            CHANGES + "ada,02,answers,30,x\n",
-            "file:2: lesson 02 has 2 points for check answers, not 30",
-        ),
-        (
-            "student,lesson,chek,points,reason\nada,02,accuracy,3,one node was broken\n",
-            "file:1: there is no column `chek` here; did you mean `check`?",
-        ),
+        (CHANGES + "ada,02,answers,30,x\n", "lesson 02 has 2 points for check answers, not 30"),
+        ("student,lesson,chek,points,reason\n", "file:1: there is no column `chek` here; did you"),
     ],
 )
 def test_overrides(refused, rows, words):
@@ -73,25 +64,17 @@ def test_overrides(refused, rows, words):
 
 
 @pytest.mark.parametrize(
-    ("file", "rows", "words"),
+    ("rows", "words"),
     [
-        ("extensions", "ada,99,5,x\n", "file:2: there is no rubric"),
-        (
-            "extensions",
-            "ada,02,two,x\n",
-            "file:2: days are a number of at least 0, like 2.5, not 'two'",
-        ),
-        (
-            "extensions",
-            "ada,02,20260308,x\n",
-            "file:2: 20260308 days; an extension is at most 366 days",
-        ),
-        ("extensions", "ada,02,2,x\nada,2,3,x\n", "file:3: lesson 02 of ada appears twice"),
-        ("extensions", "ada,03,2,x\n", "file:2: lesson 03 has no due time in class.yaml, so an"),
+        ("ada,99,5,x\n", "file:2: there is no rubric"),
+        ("ada,02,two,x\n", "file:2: days are a number of at least 0, like 2.5, not 'two'"),
+        ("ada,02,20260308,x\n", "file:2: 20260308 days; an extension is at most 366 days"),
+        ("ada,02,2,x\nada,2,3,x\n", "file:3: lesson 02 of ada appears twice"),
+        ("ada,03,2,x\n", "file:2: lesson 03 has no due time in class.yaml, so an"),
     ],
 )
-def test_extensions(refused, file, rows, words):
-    assert words in refused(DUE, **{file: LONGER + rows})
+def test_extensions(refused, rows, words):
+    assert words in refused(DUE, extensions=LONGER + rows)
 
 
 def test_an_extension_of_no_due_time(refused):
@@ -101,9 +84,9 @@ def test_an_extension_of_no_due_time(refused):
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ("due: {'02': tomorrow}\n", "is not a time like"),
-        ("due: {'02': '2026-03-01T23:59'}\n", "needs its offset"),
-        ("due: {'02': '2206-03-01T23:59Z'}\n", "is in the year 2206; which is meant?"),
+        ("due: {'02': tomorrow}\n", "is not a time of this century with an offset"),
+        ("due: {'02': '2026-03-01T23:59'}\n", "is not a time of this century with an offset"),
+        ("due: {'02': '2206-03-01T23:59Z'}\n", "is not a time of this century with an offset"),
         ("due:\n  '99': 2026-03-01T23:59Z\n", "file:3: there is no rubric for lesson '99'"),
         (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:2: lesson 02 is twice under due"),
         ("due: tomorrow\n", "due: should be `name: value` lines"),
@@ -116,7 +99,6 @@ def test_an_extension_of_no_due_time(refused):
         (DUE + "free_days: 1.5\n", ":3: late.free_days: should be a valid integer"),
         ("due:\n\t'02': x\n", ":3: this is not valid YAML: "),
         ("due: \x07\n", "this is not valid YAML: "),
-        ("due: &a [*a]\n", "contains itself"),
         (b"due: M\xe4rz\n", "file: is not UTF-8: save it as UTF-8"),
     ],
 )
@@ -132,10 +114,8 @@ LOSS = "'02':\n  values:\n    loss of net:\n      value: {}\n      low: 0\n     
     [
         ("'02': {}\n", 1, "02.values"),
         ("'02':\n  values: 3\n", 2, "02.values"),
-        ("'02': 7\n", 1, "02"),
         ("", 1, "the file"),
         (LOSS.format("true", "      unit: ''\n"), 4, "02.values.loss of net.value"),
-        (LOSS.format('"1"', "      unit: ''\n"), 4, "02.values.loss of net.value"),
         (LOSS.format("1e999", "      unit: ''\n"), 4, "02.values.loss of net.value"),
         (LOSS.format("1", ""), 3, "02.values.loss of net.unit"),
     ],
@@ -184,17 +164,10 @@ def test_two_students_with_one_id(tmp_path, column):
     ("text", "words"),
     [
         ("student\nada\nben\nada\n", "csv:4: student 'ada' appears twice"),
-        (
-            "student,canvas-id\nada,7\n",
-            "csv:1: there is no column `canvas-id` here; did you mean `ca",
-        ),
+        ("student,canvas-id\nada,7\n", "csv:1: there is no column `canvas-id` here; did you mean"),
         ("student,name\nada,Lovelace, Ada\n", "csv:2: 3 cells where the header has 2; a cell with"),
-        (
-            "name\nada\n",
-            "csv:2: no column names the student, or its cell is empty. Found: name.",
-        ),
-        ("", "csv: it names no student"),
-        ("student,name\n", "csv: it names no student"),
+        ("name\nada\n", "csv:2: the student is missing: the cell is empty, or no column"),
+        ("student,name\n", "csv: there is no student below the header"),
     ],
 )
 def test_slips_in_the_roster(tmp_path, text, words):
