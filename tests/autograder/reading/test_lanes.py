@@ -69,7 +69,7 @@ def said(run: Run) -> list[tuple]:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 @given(PROGRAM, EPOCHS, RANKS, SEED, st.sampled_from([0.0, 0.5, 0.9]))
 def test_ranks_without_labels_give_no_wrong_number(program, epochs, ranks, seed, stays):
     """A value is one that a rank printed of this epoch, or none."""
@@ -87,7 +87,6 @@ def test_ranks_in_step_without_labels_are_named_and_not_read(program):
     assert "several processes" in run.problems[-1].title
 
 
-@settings(max_examples=100, deadline=None)
 @given(PROGRAM, EPOCHS, RANKS, SEED)
 def test_ranks_with_labels_are_told_apart_in_any_order(program, epochs, ranks, seed):
     labelled = [
