@@ -1,5 +1,6 @@
 """Helpers that compare what a public check says with what a test expects."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -23,6 +24,22 @@ def assert_advice(failed, words):
     lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
     assert lines == ["Exercise", "expected", "found", "try"], str(failed)
     assert words.lower() in str(failed).lower(), str(failed)
+
+
+def changed(folder, lesson, file, *changes):
+    """Return the module in this file of a solution, with some of its text changed, from `folder`.
+
+    Modules beside it are found on sys.path.
+    """
+    text = (ROOT / "solutions" / lesson / file).read_text(encoding="utf-8")
+    for old, new in changes:
+        assert text.count(old) == 1, (file, old)
+        text = text.replace(old, new)
+    (folder / file).write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(Path(file).stem, folder / file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def assert_passes(script):
