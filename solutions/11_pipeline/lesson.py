@@ -161,7 +161,7 @@ course.plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 # - The last stage begins its backward pass at the loss with `outputs.backward()`. Every other stage gets the gradient
 #   of its `outputs` from the next stage: `outputs.backward(gradient)`.
 # - With Gloo, `dist.send` waits until the other side receives. `dist.isend` does not: it returns a request to wait
-#   for later. Append it to `sent`. (The check supports `recv`, `send` and `isend`.)
+#   for later. Append it to `sent`.
 
 # %% tags=["check"]
 course.check("11.4", pipeline)
