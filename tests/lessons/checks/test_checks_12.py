@@ -33,19 +33,13 @@ def planned(strong=None, epoch=None, weak=None, of=lambda pairs: pairs):
 
 PLANS = {
     "kept": (planned(strong=lambda p, b, n: (b, n)), "That is epoch scaling"),
-    "times": (planned(strong=lambda p, b, n: (b * p, n)), "Divide: the ranks share one batch"),
     "both": (planned(strong=lambda p, b, n: (b // p, n // p)), "do not depend"),
-    "floats": (planned(strong=lambda p, b, n: (b / p, n)), "divide with `//`"),
-    "divided": (planned(epoch=lambda p, b, n: (b // p, n)), "That is strong scaling"),
-    "share": (planned(epoch=lambda p, b, n: (b, n // p)), "those of all ranks together"),
+    "floats": (planned(strong=lambda p, b, n: (b / p, n)), "Divide with `//`"),
+    "rounded": (planned(strong=lambda p, b, n: (round(b / p), n)), "64 // 5 = 12"),
+    "share": (planned(epoch=lambda p, b, n: (b, n // p)), "of all ranks together"),
     "same": (planned(weak=lambda p, b, n: (b, n)), "That is epoch scaling"),
     "exchanged": (planned(weak=lambda p, b, n: (n * p, b)), "wrong way round"),
-    "nothing": (planned(of=lambda pairs: None), "return"),
-    "one": (planned(of=lambda pairs: pairs[0]), "Return one pair for each size"),
-    "first": (planned(of=lambda pairs: pairs[:1]), "Return one pair for each size"),
-    "words": (planned(of=lambda pairs: [("many", n) for _, n in pairs]), "one number"),
-    "rounded": (planned(strong=lambda p, b, n: (round(b / p), n)), "64 / 5 = 12.8"),
-    "rounded up": (planned(strong=lambda p, b, n: (-(-b // p), n)), "64 // 3 = 21"),
+    "nothing": (planned(of=lambda pairs: None), "returned a value of the wrong type"),
 }
 
 
@@ -64,7 +58,7 @@ def test_sizes_are_not_places_in_the_list():
     by_place = SimpleNamespace(
         plan=lambda m, sizes, b, n: [planned().plan(m, [2**i], b, n)[0] for i in range(len(sizes))]
     )
-    assert_advice(failure(check.check_12_1, by_place), "not their places in the list")
+    assert_advice(failure(check.check_12_1, by_place), "not their places in it")
 
 
 # --- 12.2 to 12.4 ---------------------------------------------------------------------------
@@ -169,7 +163,7 @@ def at(sizes, gains, p, usl=usl):
 
 RANGES = [
     (free_usl, at, "take κ = 0"),
-    (cut, at, "the best σ"),
+    (cut, at, "the best σ is then"),
     (without_sigma_below_0, at, "fit κ again"),
 ]
 
@@ -205,8 +199,8 @@ def test_intervals_that_are_asked_for():
     [({"megascale": (1, 100)}, "is always right, but it tells you nothing"),
      ({"megascale": (7, 6)}, "The lower end comes first"),
      ({"megascale": 6.3}, "intervals['megascale'] = low, high"),
-     ({"k80_resnet50": (5000, 6000)}, "can at most grow 2 times"),
-     ({"a100_minutes": (1.0, 1.2)}, "can at most grow 2 times"),
+     ({"k80_resnet50": (5000, 6000)}, "at most be 2 times as good"),
+     ({"a100_minutes": (1.0, 1.2)}, "at most be 2 times as good"),
      # a speedup, seconds, thousands of tokens
      ({"k80_resnet50": (40, 52)}, "Is it in images/s"),
      ({"a100_minutes": (120, 170)}, "Is it in minutes"),
@@ -221,3 +215,97 @@ def test_an_interval_is_missing():
     few = doubled()
     del few["p100_vgg16"]
     assert_advice(failure(check.check_12_5, few), "p100_vgg16")
+
+
+# --- 12.6 to 12.8 ---------------------------------------------------------------------------
+
+
+def time_to(target, accuracies, seconds, held=1, count=1):
+    for i in range(len(accuracies) - held):
+        if min(accuracies[i : i + 1 + held]) >= target:
+            return sum(seconds[: i + count])
+    return None
+
+
+TIMES = [
+    (lambda t, a, s: time_to(t, a, s, count=0), "counts, too"),
+    (lambda t, a, s: time_to(t, a, s, held=0), "0.81 was luck"),
+    (lambda t, a, s: sum(s), "not at the end"),
+    (
+        lambda t, a, s: next((sum(s[: i + 1]) for i in range(4) if min(a[i:]) >= t), None),
+        "at the next evaluation only",
+    ),
+]
+
+
+def test_right_time():
+    check.check_12_6(time_to)
+
+
+@pytest.mark.parametrize(("function", "words"), TIMES)
+def test_wrong_times(function, words):
+    assert_advice(failure(check.check_12_6, function), words)
+
+
+def cost(line, devices=True, days=True, scale=3.6e6, none=None, kilo=1e3, giga=1e9):
+    _, elapsed, allocated, energy = line.split("|")
+    before, _, clock = elapsed.rpartition("-")
+    hours, minutes, seconds = map(int, clock.split(":"))
+    gpus = int(dict(part.split("=") for part in allocated.split(",")).get("gres/gpu", 0))
+    total = 24 * int(before or 0) * days + hours + minutes / 60 + seconds / 3600
+    factor = {"K": kilo, "M": 1e6, "G": giga}.get(energy[-1:], 1)
+    kwh = float(energy.rstrip("KMG")) * factor / scale if energy else none
+    return total * (gpus if devices or not gpus else 1), kwh
+
+
+COSTS = [
+    (lambda line: cost(line, devices=False), "Multiply by the GPUs"),
+    (lambda line: cost(line, days=False), "a day and two hours"),
+    (
+        lambda line: (cost(line)[0] * (2 if "node=2" in line else 1), cost(line)[1]),
+        "on all of its nodes",
+    ),
+]
+
+
+def sweet_spot(sizes, seconds):
+    return min(zip(sizes, seconds, strict=True), key=lambda pair: pair[0] * pair[1] ** 2)[0]
+
+
+def test_right_cost():
+    check.check_12_7(cost, sweet_spot)
+
+
+@pytest.mark.parametrize(("function", "words"), COSTS)
+def test_wrong_costs(function, words):
+    assert_advice(failure(check.check_12_7, function, sweet_spot), words)
+
+
+SPOTS = [
+    (lambda sizes, seconds: sizes.index(sweet_spot(sizes, seconds)), "not its place"),
+    (lambda sizes, seconds: min(sizes, key=lambda p: p * seconds[sizes.index(p)]), "lowest cost"),
+    (lambda sizes, seconds: sizes[seconds.index(min(seconds))], "fastest"),
+]
+
+
+@pytest.mark.parametrize(("function", "words"), SPOTS)
+def test_wrong_sweet_spots(function, words):
+    assert_advice(failure(check.check_12_7, cost, function), words)
+
+
+WORDS = "these are some words of mine, which say what I found on these 2 cores and why it matters"
+
+
+def test_three_parts_in_own_words():
+    check.check_12_8(WORDS, f"{WORDS} today", f"{WORDS} tomorrow")
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [((WORDS, "", WORDS), "how many ranks to ask for"),
+     (("Is it?", WORDS, WORDS), "what you wanted to know"),
+     ((WORDS, WORDS, "Much."), "cannot tell"),
+     ((WORDS, WORDS.upper(), f"{WORDS} today"), "answers a different question")],
+)  # fmt: skip
+def test_a_part_that_says_nothing(texts, words):
+    assert_advice(failure(check.check_12_8, *texts), words)

@@ -1,90 +1,83 @@
-"""Check what each kind of scaling keeps constant (12.1)."""
+"""Check what each kind of scaling keeps constant (12.1), and predictions for tables (12.5)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from autograder.wording import counted
-from lessons.toolkit.checks.shared.check import CheckFailed, exercise, number, shown
+from lessons.toolkit import foretelling
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, pair, shown
 
-SIZES = [1, 2, 4, 8]
-BATCH, SAMPLES = 96, 4800
-RIGHT: dict[str, Callable[[int], tuple[int, int]]] = {
-    "strong": lambda p: (BATCH // p, SAMPLES),
-    "epoch": lambda p: (BATCH, SAMPLES),
-    "weak": lambda p: (BATCH, SAMPLES * p),
+PLANS: dict[str, Callable[[int, int, int], tuple[int, int]]] = {
+    "strong": lambda p, batch, samples: (batch // p, samples),
+    "epoch": lambda p, batch, samples: (batch, samples),
+    "weak": lambda p, batch, samples: (batch, samples * p),
 }
 STAYS = {
-    "strong": "the global batch and the images per epoch",
-    "epoch": "each rank's batch and the images per epoch",
-    "weak": "each rank's batch and images",
+    "strong": "the global batch and the images of all ranks together",
+    "epoch": "each rank's batch and the images of all ranks together",
+    "weak": "each rank's batch and each rank's images",
 }
+CASES = (([1, 2, 4, 8], 96, 4800), ([4], 96, 4800), ([5], 64, 600))  # sizes, batch, samples
 
 
 @exercise("12.1")
 def check_12_1(program: Any) -> str:
     """Local batch size and images per epoch on 1, 2, 4 and 8 ranks (96 and 4,800 on one rank)."""
-    for mode, right in RIGHT.items():
-        found = program.plan(mode, list(SIZES), BATCH, SAMPLES)
-        pairs = pairs_of(found, mode)
-        for size, pair in zip(SIZES, pairs, strict=True):
-            if pair != right(size):
-                raise wrong(mode, size, pair, right(size))
-        if any(isinstance(value, float) for pair in found for value in pair):
-            advice = "48.0 is not a whole number of images: divide with `//`."
-            raise CheckFailed("whole numbers", shown(found), advice)
-    alone = program.plan("strong", [4], BATCH, SAMPLES)
-    if pairs_of(alone, "strong", [4]) != [RIGHT["strong"](4)]:
-        advice = "The numbers of ranks are the values in `sizes`, not their places in the list."
-        raise CheckFailed(f"plan('strong', [4], …) = [{RIGHT['strong'](4)}]", shown(alone), advice)
-    uneven = program.plan("strong", [3], 64, 600)
-    if pairs_of(uneven, "strong", [3]) != [(21, 600)]:
-        advice = (
-            "64 // 3 = 21: the rest is left out, so the global batch is never larger than "
-            "requested."
-        )
-        raise CheckFailed("plan('strong', [3], 64, 600) = [(21, 600)]", shown(uneven), advice)
-    five = program.plan("strong", [5], 64, 600)
-    if pairs_of(five, "strong", [5]) != [(12, 600)]:
-        advice = (
-            "64 / 5 = 12.8: the rest is left out, not rounded up, or 5 ranks would take 65 images."
-        )
-        raise CheckFailed("plan('strong', [5], 64, 600) = [(12, 600)]", shown(five), advice)
+    for mode, plan in PLANS.items():
+        for sizes, batch, samples in CASES:
+            right = [plan(p, batch, samples) for p in sizes]
+            found = [tuple(each) for each in program.plan(mode, list(sizes), batch, samples)]
+            if found == right and not any(isinstance(v, float) for each in found for v in each):
+                continue
+            advice = f"{mode}: {STAYS[mode]} do not depend on the number of ranks."
+            for other, wrong in PLANS.items():
+                if other != mode and found == [wrong(p, batch, samples) for p in sizes]:
+                    advice = f"That is {other} scaling. {advice}"
+            if found == [(n, b) for b, n in right]:
+                advice = "The pair is the wrong way round: first the local batch, then the images."
+            elif mode == "strong" and (found == right or sizes == [5]):
+                advice = "Divide with `//`: the rest is left out, so 64 // 5 = 12."
+            elif sizes == [4]:
+                advice = "The numbers of ranks are the values in `sizes`, not their places in it."
+            what = f"plan({mode!r}, {sizes}, {batch}, {samples}) = {right}"
+            raise CheckFailed(what, shown(found), advice)
     return (
         "Strong scaling: local batches of 96, 48, 24 and 12; epoch scaling: 96 on every rank; "
         "weak scaling: 4,800 images per rank."
     )
 
 
-def pairs_of(found: Any, mode: str, sizes: list[int] = SIZES) -> list[tuple[float, float]]:
-    if found is None:
-        expected = f"plan({mode!r}, …) is a list"
-        raise CheckFailed(expected, "None", "Is there a `return` in front of it?")
-    advice = "Return one pair for each size: [(local batch, images of all ranks), …]."
-    try:
-        pairs = [tuple(pair) for pair in found]
-    except TypeError:
-        raise CheckFailed(f"plan({mode!r}, …) is a list of pairs", shown(found), advice) from None
-    if len(pairs) != len(sizes) or any(len(pair) != 2 for pair in pairs):
-        raise CheckFailed(f"plan({mode!r}, …) has {len(sizes)} pairs", shown(found), advice)
-    names = f"local batch of {mode}", f"images of {mode}"
-    return [(number(a, names[0]), number(b, names[1])) for a, b in pairs]
+FAR = 2  # times worse at the next size; no table is that bad, so the unit must be wrong
+FIT_AGAIN = "Fit the laws to the sizes that you have, and see how far apart their predictions are."
 
 
-def wrong(mode: str, size: int, pair: tuple[float, float], right: tuple[int, int]) -> CheckFailed:
-    advice = f"{mode}: {STAYS[mode]} do not depend on the number of ranks."
-    batch, samples = pair
-    kinds = [name for name, other in RIGHT.items() if name != mode and other(size) == pair]
-    if kinds and size > 1:
-        advice = f"That is {kinds[0]} scaling. {advice}"
-    elif pair == (right[1], right[0]):
-        advice = "The pair is the wrong way round: first the local batch, then the images."
-    elif mode == "strong" and batch == BATCH * size:
-        advice = f"Divide: the ranks share one batch. {advice}"
-    elif mode != "weak" and samples * size == SAMPLES:
-        advice = f"The images are those of all ranks together. {advice}"
-    elif mode == "weak" and samples == SAMPLES:
-        advice = (
-            f"Every rank adds {SAMPLES:,} images: together they have size times as many. {advice}"
-        )
-    expected = f"plan({mode!r}, …) on {counted(size, 'rank')} = {right}"
-    return CheckFailed(expected, shown(tuple(int(v) if v == int(v) else v for v in pair)), advice)
+@exercise("12.5")
+def check_12_5(intervals: Mapping[str, Any]) -> str:
+    """Each table has an interval that is not too wide and is possible at the next size."""
+    for name, table in foretelling.TABLES.items():
+        if not isinstance(intervals.get(name), tuple | list):
+            advice = f"intervals[{name!r}] = low, high"
+            raise CheckFailed(f"an interval for {name}", shown(intervals.get(name)), advice)
+        low, high = pair(intervals[name], f"intervals[{name!r}]")
+        found = f"{name}: {low:g} to {high:g} {table.what}"
+        if not 0 < low <= high:
+            advice = "The lower end comes first, and both ends are above 0."
+            raise CheckFailed("0 < low ≤ high", found, advice)
+        if table.too_wide(low, high):
+            advice = f"A very wide interval is always right, but it tells you nothing. {FIT_AGAIN}"
+            raise CheckFailed(f"high at most {table.widest:g} times low", found, advice)
+        last, grown = table.values[-1], table.asked / table.sizes[-1]
+        if table.is_time:
+            too_good, no_such_value = high < 0.8 * last / grown, low > FAR * last
+        else:
+            too_good, no_such_value = low > 1.25 * last * grown, high < last / FAR
+        after = f"after {last:,g} {table.what} on {table.sizes[-1]:,}"
+        if too_good:
+            advice = f"On {table.asked:,} it can at most be {grown:g} times as good. {FIT_AGAIN}"
+            raise CheckFailed(f"no better than ideal scaling {after}", found, advice)
+        if no_such_value:
+            advice = f"Is it in {table.what}, as the table is, or a speedup, or another unit?"
+            raise CheckFailed(f"{after}, a value of that kind", found, advice)
+    return (
+        f"{len(foretelling.TABLES)} intervals, none too wide. Below you see whether they contain "
+        "the truth."
+    )
