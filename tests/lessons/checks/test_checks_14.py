@@ -1,16 +1,14 @@
 """Lesson 14's public checks: the solution passes, and each usual mistake gets its advice."""
 
 import sys
-import types
-from pathlib import Path
 
 import pytest
-from advice import ROOT, assert_advice, failure
+from advice import ROOT, assert_advice, changed, failure
 
 from lessons.toolkit.checks import lesson_14 as check
 from lessons.toolkit.checks.shared.check import checks_of
 
-LESSON = ROOT / "solutions" / "14_profile"
+LESSON = "14_profile"
 CHECKS = {  # exercise -> its check, the file, and what of it the check takes
     "14.1": (check.check_14_1, "flops.py", "step_flops"),
     "14.2": (check.check_14_2, "flops.py", "attainable"),
@@ -25,23 +23,17 @@ CHECKS = {  # exercise -> its check, the file, and what of it the check takes
 }
 
 
-@pytest.fixture(autouse=True)
-def gpt_can_be_imported(monkeypatch):
-    """fast.py imports the lesson's gpt.py."""
-    monkeypatch.syspath_prepend(LESSON)
+@pytest.fixture
+def students(tmp_path, monkeypatch):
+    """Return a function that returns an exercise's check and its argument, with changes."""
+    monkeypatch.syspath_prepend(ROOT / "solutions" / LESSON)  # fast.py imports gpt.py
     monkeypatch.delitem(sys.modules, "gpt", raising=False)
 
+    def get(number, *changes):
+        function, file, name = CHECKS[number]
+        return function, getattr(changed(tmp_path, LESSON, file, *changes), name)
 
-def students(number, *changes):
-    """Return the check, and the function in the solution's file with some of its text changed."""
-    function, file, name = CHECKS[number]
-    text = (LESSON / file).read_text(encoding="utf-8")
-    for old, new in changes:
-        assert text.count(old) == 1, (file, old)
-        text = text.replace(old, new)
-    module = types.ModuleType(Path(file).stem)
-    exec(compile(text, file, "exec"), module.__dict__)
-    return function, getattr(module, name)
+    return get
 
 
 def test_every_exercise_has_a_check():
@@ -49,7 +41,7 @@ def test_every_exercise_has_a_check():
 
 
 @pytest.mark.parametrize("number", CHECKS)
-def test_the_solution_passes(number):
+def test_the_solution_passes(number, students):
     function, student = students(number)
     function(student)
 
@@ -57,14 +49,14 @@ def test_the_solution_passes(number):
 PADDED = "ids = torch.nn.functional.pad(ids, (0, more))"
 WRONG = [
     ("14.1", "return products + attention", "return products", "which have no parameters"),
-    ("14.1", "6 * params", "2 * params", "found|backward has two products"),
+    ("14.1", "6 * params", "2 * params", "two products for each one"),
     ("14.1", "3 * layers", "layers", "has a backward pass"),
-    ("14.2", "min(peak, ", "max(peak, ", "limited by the bandwidth|faster than the peak"),
+    ("14.2", "min(peak, ", "max(peak, ", "limited by the bandwidth"),
     ("14.2", "return min(peak, flops / moved * bandwidth)", "return flops / moved * bandwidth",
      "faster than the peak"),
     ("14.2", "moved = 4 * ", "moved = ", "4 bytes"),
     ("14.3", "max(end - max(start, covered), 0)", "end - start", "counts only once"),
-    ("14.3", "sorted(spans)", "spans", "sort the spans|by their start"),
+    ("14.3", "sorted(spans)", "spans", "by their start"),
     ("14.4", "both / talking if", "1 - both / talking if", "not hidden"),
     ("14.4", "both / talking if", "both / busy(computing) if", "not by the computation"),
     ("14.5", "num_workers=2, prefetch_factor=4", "", "num_workers=0 is the default"),
@@ -72,7 +64,7 @@ WRONG = [
     ("14.5", "num_workers=2", "num_workers=2, shuffle=True", "shuffle=False"),
     ("14.6", "loss.backward()", "pass", "loss.backward()"),
     ("14.6", "loss.backward()", "(loss * len(ids)).backward()", "already divided"),
-    ("14.6", "return loss.detach()", "return loss", "without history|history"),
+    ("14.6", "return loss.detach()", "return loss", "without history"),
     ("14.7", ", fused=True", "", "fused=True"),
     ("14.7", "optim.AdamW", "optim.Adam", "betas"),
     ("14.8", "norms.norm()", "torch.tensor(norms.norm().item())", ".item()"),
@@ -82,7 +74,7 @@ WRONG = [
     ("14.9", "if not finite:", "if not all(bool(p.grad.isfinite().all()) for p in params):",
      "one Boolean"),
     ("14.9", "return False", "pass", "do not step. Halve the scale"),
-    ("14.10", PADDED, "pass", "add columns"),
+    ("14.10", PADDED, "pass", "missing columns"),
     ("14.10", "value=-100", "value=0", "ignores -100"),
     ("14.10", PADDED, PADDED.replace("))", "), value=-100)"), "pad them with 0"),
 ]  # fmt: skip
@@ -90,9 +82,6 @@ WRONG = [
 
 @pytest.mark.filterwarnings("ignore")  # of mistakes that are tried
 @pytest.mark.parametrize(("number", "old", "new", "advice"), WRONG)
-def test_a_mistake_has_a_name(number, old, new, advice):
+def test_a_mistake_has_a_name(number, old, new, advice, students):
     function, student = students(number, (old, new))
-    failed = failure(function, student)
-    message = str(failed).lower()
-    assert any(words in message for words in advice.lower().split("|")), message
-    assert_advice(failed, "try")
+    assert_advice(failure(function, student), advice)

@@ -1,0 +1,286 @@
+"""Public checks of lesson 14: counting, reading a trace, and the functions of a fast step."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+
+Function = Callable[..., Any]
+
+
+@exercise("14.1")
+def check_14_1(step_flops: Function) -> str:
+    """1,000 parameters, 10 tokens and no layer need 60,000 operations."""
+    for params, layers, width, length, tokens in ((1000, 0, 8, 4, 10), (5000, 5, 16, 32, 64)):
+        what = f"step_flops({params}, {layers}, {width}, {length}, {tokens})"
+        products, attention = 6 * params * tokens, 12 * layers * width * length * tokens
+        mistakes = {
+            (products + attention) / 3: "The backward pass has two products for each one in the "
+            "forward pass, so it costs as much as two forward passes.",
+            (products + attention) / 2: "A multiplication and an addition are two operations.",
+            products: "Add the two products of attention, which have no parameters.",
+            products + attention / 3: "Attention has a backward pass, too.",
+            products + attention / 2: "Attention has two products: scores, and weighted values.",
+            products + attention / length: "Each token is compared with all tokens of its window.",
+        }
+        found = number(step_flops(params, layers, width, length, tokens), what)
+        compare(found, products + attention, what, mistakes)
+    return "Your count is right: six operations per parameter and token, plus attention's products."
+
+
+@exercise("14.2")
+def check_14_2(attainable: Function) -> str:
+    """A vector times a matrix reaches half a FLOP per byte times the bandwidth."""
+    peak, rate = 1e11, 2e10
+    for rows, inner, columns in ((1, 1000, 1000), (2000, 1000, 3000), (8, 16, 24)):
+        what = f"attainable({rows}, {inner}, {columns}, 1e11, 2e10)"
+        flops = 2 * rows * inner * columns
+        moved = 4 * (rows * inner + inner * columns + rows * columns)
+        roof = flops / moved * rate
+        mistakes = {
+            min(peak, roof / 2): "A multiplication and an addition are two operations.",
+            roof: "No product is faster than the peak: take the smaller number.",
+            peak: "A product with few operations per byte is limited by the bandwidth.",
+            4 * roof: "A float32 number has 4 bytes.",
+            flops / (moved - 4 * rows * columns) * rate: "The result is moved, too.",
+        }
+        found = number(attainable(rows, inner, columns, peak, rate), what)
+        compare(found, min(peak, roof), what, mistakes)
+    return "Small products are limited by the bandwidth, large ones by the peak."
+
+
+@exercise("14.3")
+def check_14_3(busy: Function) -> str:
+    """Spans from 0 to 4 and from 1 to 2 together cover 4, not 5."""
+    for spans, right, total, whole in (
+        ([(0, 2), (5, 6)], 3, 3, 6),
+        ([(0, 4), (1, 2)], 4, 5, 4),
+        ([(6, 9), (0, 2), (1, 3)], 6, 7, 9),
+        ([], 0, 0, 0),
+    ):
+        mistakes = {
+            float(total): "Time in which two spans overlap counts only once.",
+            float(whole): "Time in which nothing runs does not count.",
+        }
+        advice = "Sort them by their start, and remember how far you have counted."
+        what = f"busy({spans})"
+        compare(number(busy(list(spans)), what), right, what, mistakes, advice)
+    return "Overlapping spans count once, and gaps do not count."
+
+
+@exercise("14.4")
+def check_14_4(hidden: Function) -> str:
+    """For communication from 0 to 4 and computation from 3 to 9, a quarter is hidden."""
+    for communication, computing, right, other in (
+        ([(0, 4)], [(3, 9)], 1 / 4, 1 / 6),
+        ([(0, 4)], [(4, 9)], 0.0, 0.0),
+        ([(0, 2), (1, 4)], [(1, 2), (1, 3)], 2 / 4, 1.0),
+    ):
+        mistakes = {
+            1 - right: "That is the part that is not hidden.",
+            other: "Divide by the communication time, not by the computation time.",
+        }
+        advice = "The time of both = busy(one) + busy(other) - busy(all spans)."
+        what = f"hidden({communication}, {computing})"
+        compare(number(hidden(communication, computing), what), right, what, mistakes, advice)
+    compare(number(hidden([], [(0, 1)]), "hidden([], …)"), 1.0, "hidden([], …)")
+    return "In the three cases, a quarter, none and half of the communication is hidden."
+
+
+COUNT, BATCH = 10, 4
+
+
+class Numbers:
+    """A data set of the numbers 0, 1, 2, … that records which thread reads each of them."""
+
+    def __init__(self) -> None:
+        from lessons.toolkit.probes.profiling import Readers
+
+        self.readers = Readers(COUNT)
+
+    def __len__(self) -> int:
+        return COUNT
+
+    def __getitem__(self, place: int) -> Any:
+        import torch
+
+        if not 0 <= place < COUNT:
+            raise IndexError(place)
+        self.readers.note(place)
+        return torch.tensor([place]), torch.tensor([place + 1])
+
+
+@exercise("14.5")
+def check_14_5(batches: Function) -> str:
+    """Workers read ten numbers in order, in batches of 4, 4 and 2."""
+    texts = Numbers()
+    read = [ids.flatten().tolist() for ids, _ in batches(texts, BATCH)]
+    if read != [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]:
+        advice = "The texts are already shuffled: set shuffle=False. Drop nothing at the end."
+        raise CheckFailed("0, 1, 2, 3, then 4, 5, 6, 7, then 8, 9", shown(read), advice)
+    if texts.readers.own_share() > 0:
+        found = f"{texts.readers.own_share():.0%} is read by the training itself"
+        raise CheckFailed(
+            "other processes read", found, "num_workers=0 is the default: choose more."
+        )
+    return "Workers read the samples, and the batches are in order."
+
+
+def network() -> Any:
+    """Return a network that gives scores for each of five characters, and a batch of 3 windows."""
+    import torch
+
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Embedding(5, 4), torch.nn.Linear(4, 5)).double()
+    return model, torch.randint(0, 5, (3, 6)), torch.randint(0, 5, (3, 6))
+
+
+def loss_of(model: Any, ids: Any, following: Any) -> Any:
+    import torch
+
+    return torch.nn.functional.cross_entropy(model(ids).flatten(0, 1), following.flatten())
+
+
+@exercise("14.6")
+def check_14_6(gradients: Function) -> str:
+    """One forward pass gives the gradients of three windows."""
+    import torch
+
+    model, ids, following = network()
+    wanted = loss_of(model, ids, following)
+    right = torch.autograd.grad(wanted, list(model.parameters()))
+    passes: list[int] = []
+    model.register_forward_hook(lambda *_: passes.append(1))
+    loss = gradients(model, ids, following)
+    if len(passes) != 1:
+        advice = "The network takes all windows at once: loss_of(model(ids), following)."
+        raise CheckFailed("1 forward pass", f"{len(passes)} forward passes", advice)
+    for param, gradient in zip(model.parameters(), right, strict=True):
+        if param.grad is None or not torch.allclose(param.grad, gradient):
+            advice = "Call loss.backward() once, with the mean: cross_entropy has already divided."
+            raise CheckFailed("the mean gradient", "another one, or none", advice)
+    if loss.requires_grad:
+        advice = "A loss with its history keeps all activations in memory: .detach()."
+        raise CheckFailed("a loss without history", "it has a grad_fn", advice)
+    compare(loss.item(), wanted.item(), "the loss", {}, "Return the mean loss of the batch.")
+    return "One forward pass gives the same gradients."
+
+
+@exercise("14.7")
+def check_14_7(optimizer: Function) -> str:
+    """A step with 12 parameters takes few operations, and has the same result as AdamW."""
+    import torch
+
+    from lessons.toolkit.probes.profiling import Operations
+
+    torch.manual_seed(1)
+    params = [torch.nn.Parameter(torch.randn(3)) for _ in range(12)]
+    twins = [torch.nn.Parameter(param.detach().clone()) for param in params]
+    own, right = optimizer(params, 0.1), torch.optim.AdamW(twins, 0.1, betas=(0.9, 0.99))
+    for _ in range(3):
+        for param, twin in zip(params, twins, strict=True):
+            param.grad = torch.randn(3)
+            twin.grad = param.grad.clone()
+        right.step()
+        with Operations() as operations:
+            own.step()
+    apart = max(float((a - b).detach().abs().max()) for a, b in zip(params, twins, strict=True))
+    if apart > 1e-5:
+        advice = "Only the number of operations may change: keep AdamW, lr and betas=(0.9, 0.99)."
+        raise CheckFailed("the same parameters", f"{apart:.2g} apart after 3 steps", advice)
+    count = operations.count
+    if count > len(params):
+        advice = "AdamW has an option that updates all parameters in one operation: fused=True."
+        raise CheckFailed(f"at most {len(params)} operations", f"{count} operations", advice)
+    return f"{count} operations for {len(params)} parameters."
+
+
+@exercise("14.8")
+def check_14_8(note: Function) -> str:
+    """The loss and the norm are returned in one tensor, and nothing waits for their values."""
+    import torch
+
+    from lessons.toolkit.probes.profiling import Waits
+
+    model, ids, following = network()
+    loss = loss_of(model, ids, following)
+    loss.backward()
+    with Waits() as waits:
+        found = note(model, loss.detach())
+    if waits.count:
+        advice = "No .item(), .tolist(), float(), if or print: they wait. Use torch.stack."
+        raise CheckFailed("no wait", f"{waits.count} waits", advice)
+    right = torch.stack(
+        [loss.detach(), torch.cat([p.grad.flatten() for p in model.parameters()]).norm()]
+    )
+    if found.shape != right.shape or not torch.allclose(found, right, rtol=1e-4):
+        advice = "Return torch.stack([loss, norm]). The norm of all gradients is the root of the "
+        raise CheckFailed(
+            shown(right.tolist()), shown(found.tolist()), f"{advice}sum of all squares."
+        )
+    return "The loss and the norm are recorded without waiting."
+
+
+OVERFLOW = "If a number is not finite, do not step. Halve the scale and return False."
+DOUBLE = "After `patience` good steps in a row, double the scale and set good_steps to 0."
+STREAK = "A skipped step ends the streak: halve the scale and set good_steps to 0."
+SCALED = (  # gradient, then the parameter, the scale, and whether there was an update
+    (4.0, (-0.5, 8.0, True), "Divide each gradient by the scale, then step. Return True."),
+    (4.0, (-1.0, 16.0, True), DOUBLE),
+    (float("inf"), (-1.0, 8.0, False), OVERFLOW),
+    (float("nan"), (-1.0, 4.0, False), OVERFLOW),
+    (4.0, (-2.0, 4.0, True), DOUBLE),
+    (float("inf"), (-2.0, 2.0, False), OVERFLOW),
+    (2.0, (-3.0, 2.0, True), STREAK),
+    (2.0, (-4.0, 4.0, True), DOUBLE),
+)
+
+
+@exercise("14.9")
+def check_14_9(scaler_class: Function) -> str:
+    """With scale 8, a gradient of 4 becomes 0.5.
+
+    An infinite gradient skips the step and halves the scale.
+    """
+    import torch
+
+    from lessons.toolkit.probes.profiling import Waits
+
+    scaler = scaler_class(8.0, 2)
+    params = [torch.nn.Parameter(torch.zeros(2)), torch.nn.Parameter(torch.zeros(1))]
+    optimizer = torch.optim.SGD(params, lr=1.0)
+    for gradient, wanted, advice in SCALED:
+        before, params[0].grad, params[1].grad = scaler.scale, torch.ones(2), torch.ones(1)
+        params[0].grad[1] = gradient
+        with Waits() as waits:
+            updated = scaler.step(optimizer, params)
+        if waits.count > 1:
+            advice = "torch.stack the answers of all parameters, and ask for one Boolean."
+            found = f"{waits.count} times for {len(params)} parameters"
+            raise CheckFailed("a step waits for the device at most once", found, advice)
+        numbers = (round(float(params[0][1].detach()), 6), float(scaler.scale), updated)
+        if numbers != wanted:
+            words = "parameter {}, scale {:g}, updated: {}"
+            expected = f"gradient {gradient:g}, scale {before:g}: {words.format(*wanted)}"
+            raise CheckFailed(expected, words.format(*numbers), advice)
+    return "An overflow skips the step and halves the scale, and enough good steps double it."
+
+
+@exercise("14.10")
+def check_14_10(padded: Function) -> str:
+    """Two rows of length 3 are padded to length 5: the input with 0, the targets with -100."""
+    import torch
+
+    ids, following = torch.tensor([[1, 2, 3], [4, 5, 6]]), torch.tensor([[2, 3, 4], [5, 6, 7]])
+    for length in (5, 3):
+        found = dict(zip(("ids", "following"), padded(ids, following, length), strict=True))
+        for name, old, value, advice in (
+            ("ids", ids, 0, "The network looks ids up in a table: pad them with 0."),
+            ("following", following, -100, "The loss ignores -100: pad with value=-100."),
+        ):
+            right = torch.cat([old, old.new_full((2, length - 3), value)], dim=1)
+            if not torch.equal(found[name], right):
+                advice = f"Put the missing columns after the text: pad(…, (0, more)). {advice}"
+                expected = f"{name} of length {length}: {right.tolist()}"
+                raise CheckFailed(expected, shown(found[name].tolist()), advice)
+    return "All batches have one shape."
