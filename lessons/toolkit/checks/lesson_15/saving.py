@@ -1,43 +1,38 @@
-"""Check complete files (15.3), and copies made for writing in the background (15.8)."""
+"""Check files (15.3), the interval between them (15.7), and copies for the background (15.8)."""
 
 import contextlib
+import math
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
 from lessons.toolkit.checks.shared.real_ranks import on_ranks
 
 FILES = {
     "written": (
         "write saves the state in the file `path`",
-        "the file cannot be read, or contains something else",
         "Call torch.save(state, file), then os.replace(beside, path).",
     ),
     "synced": (
         "the bytes are on the disk before the file gets its name",
-        "no os.fsync before os.replace",
         "Call file.flush(), then os.fsync(file.fileno()), both before os.replace.",
     ),
     "old file kept": (
         "a process killed in the middle of a write leaves the old file intact",
-        "the old file is damaged",
         "Write to another name beside it, and call os.replace only when everything is written.",
     ),
     "newest": (
         "newest returns the state in the newest file",
-        "another state",
         'The loop begins with the newest file: return torch.load(path, map_location="cpu").',
     ),
     "in host memory": (
         "newest loads into the CPU's memory what rank 0 saved from its GPU",
-        "every rank would load it onto rank 0's GPU",
-        'Call torch.load(path, map_location="cpu").',
+        'Otherwise every rank loads it onto rank 0\'s GPU: torch.load(path, map_location="cpu").',
     ),
     "half file skipped": (
         "if the newest file is half written, newest returns the one before",
-        "it does not",
         "try: return torch.load(…). In `except Exception as error`, print why, and go on.",
     ),
 }
@@ -46,36 +41,28 @@ FILES = {
 @exercise("15.3")
 def check_15_3(atomic: ModuleType) -> str:
     """A checkpoint file is complete or absent, and a damaged one is not used."""
-    from lessons.toolkit.probes.surviving import files_met
+    from lessons.toolkit.probes.surviving import SIGHTS, files_met
 
     met, said, raised = files_met(atomic)
     if raised:
         raise raised
-    for name, (expected, found, advice) in FILES.items():
+    for name, (expected, advice) in FILES.items():
         if not met[name]:
-            raise CheckFailed(expected, found, advice)
+            raise CheckFailed(expected, "not here", advice)
     if "step_000010.pt" not in said:
         advice = "Print a message with path.name, so that users know which file is damaged."
         raise CheckFailed("newest reports which file it skips", "it says nothing", advice)
-    check_agreed(atomic, 2)
-    return "A file is complete or absent, and all ranks begin from the newest that rank 0 can read."
-
-
-def check_agreed(atomic: ModuleType, size: int) -> None:
-    """Compare the checkpoints of ranks with the one that rank 0 can read."""
-    from lessons.toolkit.probes.surviving import SIGHTS
-
     hangs = "Every rank calls dist.broadcast_object_list, also if rank 0 found no checkpoint."
     for own, others, right in SIGHTS:
-        found = on_ranks(size, partial(seen_from, atomic, own, others), check_15_3, hangs)
-        for rank, step in enumerate(found):
+        for rank, step in enumerate(
+            on_ranks(2, partial(seen_from, atomic, own, others), check_15_3, hangs)
+        ):
             if step != right:
-                raise CheckFailed(
-                    f"rank 0 sees steps {shown(own)} (negative: damaged): all begin from {right}",
-                    f"rank {rank} of {size} begins from {shown(step)}",
-                    "Rank 0 calls newest and puts its step into the list that it broadcasts. The "
-                    "others load the file of that step, path_of(folder, step), whatever they see.",
-                )
+                what = f"rank 0 sees steps {own} (negative: damaged): all begin from {right}"
+                advice = "Rank 0 calls newest and puts its step into the list that it broadcasts. "
+                advice += "The others load the file of that step, path_of(folder, step)."
+                raise CheckFailed(what, f"rank {rank} begins from {shown(step)}", advice)
+    return "A file is complete or absent, and all ranks begin from the newest that rank 0 can read."
 
 
 def seen_from(atomic: ModuleType, own: Any, others: Any, rank: int) -> int | None:
@@ -85,50 +72,42 @@ def seen_from(atomic: ModuleType, own: Any, others: Any, rank: int) -> int | Non
         return first_step(atomic, others if rank else own)
 
 
+YEAR = 365.25 * 86400
+
+
+@exercise("15.7")
+def check_15_7(best_interval: Callable[..., Any]) -> str:
+    """The interval is the square root of twice the write time times the job's MTBF."""
+    for write_s, mtbf, nodes in ((60.0, 5 * YEAR, 1000), (10.0, YEAR, 1), (300.0, 2 * YEAR, 64)):
+        right = math.sqrt(2 * write_s * mtbf / nodes)
+        mistakes = {
+            right * math.sqrt(nodes): "A job on n nodes fails n times as often as one node.",
+            right * nodes: "More nodes have more failures, so the MTBF is shorter.",
+            right / math.sqrt(2): "The 2 is missing.",
+            right**2: "The square root is missing.",
+            right / math.sqrt(nodes): "Divide the MTBF, not the result, by the nodes.",
+        }
+        what = f"best_interval({write_s:g}, {mtbf:g}, {nodes})"
+        compare(number(best_interval(write_s, mtbf, nodes), what), right, what, mistakes)
+    return "Save less often if a write takes longer, and more often on more nodes."
+
+
 @exercise("15.8")
 def check_15_8(copied: Callable[[Any], Any]) -> str:
     """A copy has the same structure and values, and does not change with the original."""
     import torch
 
-    shared = torch.ones(3)
-    original = {"a": shared, "b": [torch.zeros(2), 4], "c": {"d": (torch.ones(1), "word")}}
-    copy = copied(original)
-    compare_kinds(copy, original, "the copy")
-    shared.fill_(7)
-    original["b"][0].fill_(7)  # type: ignore[index]
-    original["c"]["d"][0].fill_(7)  # type: ignore[index]
-    places = {
-        "a tensor in the dictionary": (copy["a"], 1),
-        "a tensor in a list": (copy["b"][0], 0),
-        "a tensor in a tuple": (copy["c"]["d"][0], 1),
-    }
-    for where, (tensor, value) in places.items():
-        if not bool((tensor == value).all()):
-            advice = 'To copy a tensor on the CPU, use .to("cpu", copy=True) or .clone().'
-            raise CheckFailed(f"{where} keeps its values", "it changes with training", advice)
-    weight = torch.nn.Parameter(torch.ones(2))
-    if getattr(copied(weight), "requires_grad", False):
+    tensors = [torch.ones(3), torch.zeros(2), torch.ones(1)]
+    original = {"a": tensors[0], "b": [tensors[1], 4], "c": {"d": (tensors[2], "word")}}
+    before, copy = repr(original), copied(original)
+    if repr(copy) != before:
+        advice = "Recurse into dict, list and tuple; return anything else unchanged."
+        raise CheckFailed(f"a copy of {before}", shown(copy), advice)
+    for tensor in tensors:
+        tensor.fill_(7)
+    if repr(copy) != before:
+        advice = 'To copy a tensor on the CPU, use .to("cpu", copy=True) or .clone().'
+        raise CheckFailed(f"a copy that stays {before}", shown(copy), advice)
+    if copied(torch.nn.Parameter(torch.ones(2))).requires_grad:
         raise CheckFailed("tensors without gradients", "with", "Call .detach() first.")
     return "The thread writes the state at the time of the call."
-
-
-def compare_kinds(copy: Any, original: Any, where: str) -> None:
-    import torch
-
-    if isinstance(original, torch.Tensor):
-        right = isinstance(copy, torch.Tensor) and copy.shape == original.shape
-    elif isinstance(original, dict | list | tuple):
-        right = type(copy) is type(original) and len(copy) == len(original)
-    else:
-        right = copy == original
-    if not right:
-        advice = "Recurse into dict, list and tuple; return anything else unchanged."
-        raise CheckFailed(f"{where} is like the original: {shown(original)}", shown(copy), advice)
-    if isinstance(original, dict):
-        for key in original:
-            if key not in copy:
-                raise CheckFailed(f"{where} has {key!r}", shown(list(copy)), "Keep all keys.")
-            compare_kinds(copy[key], original[key], f"{where}[{key!r}]")
-    elif isinstance(original, list | tuple):
-        for place, each in enumerate(original):
-            compare_kinds(copy[place], each, f"{where}[{place}]")

@@ -1,12 +1,12 @@
-"""Check what is saved (15.1), the sampler (15.2), and the agreement on a warning (15.4)."""
+"""Check the state (15.1), the sampler (15.2), the warning (15.4), and steps in pieces (15.9)."""
 
+import io
 import itertools
-from collections.abc import Mapping
 from functools import partial
 from types import ModuleType
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
 from lessons.toolkit.checks.shared.real_ranks import on_ranks
 
 SAMPLES, BATCH, SEED = 12, 4, 3
@@ -15,8 +15,7 @@ SAMPLES, BATCH, SEED = 12, 4, 3
 class Steps:
     """A replacement for the student's sampler that only counts its batches."""
 
-    def __init__(self) -> None:
-        self.number = 0
+    number = 0
 
     def state(self) -> int:
         return self.number
@@ -25,10 +24,10 @@ class Steps:
         self.number = state
 
 
-def small_training(snapshot: ModuleType) -> Any:
+def small_training(snapshot: ModuleType, seed: int) -> Any:
     import torch
 
-    torch.manual_seed(SEED)
+    torch.manual_seed(seed)
     network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Linear(3, 1))
     optimizer = torch.optim.AdamW(network.parameters(), 0.1)
     schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)
@@ -45,21 +44,7 @@ def make_step(training: Any) -> None:
     training.sampler.number += 1
 
 
-def parts_of(training: Any) -> dict[str, Any]:
-    """Return the parts of a training run that must be restored, under the names used in advice."""
-    import torch
-
-    numbers = [value for each in training.optimizer.state.values() for value in each.values()]
-    return {
-        "parameters": [p.detach().clone() for p in training.network.parameters()],
-        "optimizer": [torch.as_tensor(value).clone() for value in numbers],
-        "schedule": [torch.tensor([training.schedule.last_epoch])],
-        "sampler": [torch.tensor([training.sampler.number])],
-        "random": [torch.get_rng_state()],
-    }
-
-
-ADVICE = {
+ADVICE = {  # part of the state -> what to try if it is not the same
     "parameters": "Call network.state_dict() in capture, and network.load_state_dict in restore.",
     "optimizer": "Adam's running means and its count of steps are in optimizer.state_dict().",
     "schedule": "The schedule counts its steps, too: save schedule.state_dict().",
@@ -68,39 +53,41 @@ ADVICE = {
 }
 
 
+def parts_of(training: Any) -> dict[str, str]:
+    """Return the numbers in each part of a training."""
+    import torch
+
+    parts = (
+        list(training.network.parameters()),
+        list(training.optimizer.state.values()),
+        training.schedule.last_epoch,
+        training.sampler.number,
+        torch.get_rng_state().tolist(),
+    )
+    return {name: repr(part) for name, part in zip(ADVICE, parts, strict=True)}
+
+
 @exercise("15.1")
 def check_15_1(snapshot: ModuleType) -> str:
     """A restored run takes the same steps as the one that was captured."""
     import torch
 
-    before = torch.get_rng_state()
-    try:
-        training = small_training(snapshot)
+    with torch.random.fork_rng(devices=[]):
+        training = small_training(snapshot, SEED)
         for _ in range(3):
             make_step(training)
-        saved = snapshot.capture(training)
-        if not isinstance(saved, Mapping):
-            raise CheckFailed("capture returns a dictionary", shown(saved), "Return it.")
-        on_disk = stored(saved)
-        right = parts_of(training)
-        torch.manual_seed(SEED + 1)
-        fresh = small_training(snapshot)
-        torch.manual_seed(SEED + 2)
-        snapshot.restore(fresh, on_disk)
+        saved, right = stored(snapshot.capture(training)), parts_of(training)
+        fresh = small_training(snapshot, SEED + 1)
+        snapshot.restore(fresh, saved)
         found = parts_of(fresh)
-    finally:
-        torch.set_rng_state(before)
-    for name, values in right.items():
-        same = len(found[name]) == len(values) and all(map(torch.equal, found[name], values))
-        if not same:
-            raise CheckFailed(f"after restore: the same {name} as before", "others", ADVICE[name])
+    for name, advice in ADVICE.items():
+        if found[name] != right[name]:
+            raise CheckFailed(f"after restore: the same {name} as before", "others", advice)
     return "Parameters, optimizer, schedule, sampler and random state come back."
 
 
 def stored(saved: Any) -> Any:
     """Return `saved` after saving and loading it, or fail the check if loading fails."""
-    import io
-
     import torch
 
     file = io.BytesIO()
@@ -116,60 +103,43 @@ def stored(saved: Any) -> Any:
 @exercise("15.2")
 def check_15_2(sampler: ModuleType) -> str:
     """A new sampler that loads a state gives exactly the batches that the old one would."""
-    for taken in (2, 1, 3, 5):  # within an epoch, after its end, and in the second one
-        old = sampler.Sampler(SAMPLES, SEED)
+    for taken in (2, 3, 5):  # within an epoch, after its end, and in the second one
+        old, new = sampler.Sampler(SAMPLES, SEED), sampler.Sampler(SAMPLES, SEED + 1)
         for _ in range(taken):
             old.next_batch(BATCH)
         state = stored(old.state())
-        if not isinstance(state, Mapping):
-            raise CheckFailed("state returns a dictionary", shown(state), "Return it.")
         if sum(getattr(value, "numel", lambda: 1)() for value in state.values()) > 10_000:
-            raise CheckFailed(
-                "a small state", "thousands of numbers", "The generator can shuffle again."
-            )
-        right = [old.next_batch(BATCH).tolist() for _ in range(5)]
-        new = sampler.Sampler(SAMPLES, SEED + 1)
+            advice = "The generator can shuffle again."
+            raise CheckFailed("a small state", "thousands of numbers", advice)
         new.load(state)
-        compare_batches([new.next_batch(BATCH).tolist() for _ in range(5)], right, taken)
+        right, found = ([each.next_batch(BATCH).tolist() for _ in range(5)] for each in (old, new))
+        if found != right:
+            advice = (
+                "Save the generator as it was before this epoch's shuffle (self.before), and in "
+                "load: set it, shuffle exactly once, then set the position. shuffle() sets the "
+                "position to 0."
+            )
+            raise CheckFailed(f"after {taken} batches: {right}", f"{found}", advice)
     return "No sample is read twice, and none is left out."
-
-
-def compare_batches(found: list[list[int]], right: list[list[int]], taken: int) -> None:
-    if found == right:
-        return
-    left = SAMPLES // BATCH - taken % (SAMPLES // BATCH)  # batches of this epoch that are left
-    rest, other_rest = (sorted(itertools.chain(*each[:left])) for each in (right, found))
-    if taken % (SAMPLES // BATCH) and rest != other_rest:
-        advice = (
-            "Save the generator as it was before this epoch's shuffle (self.before), and in load: "
-            "set it, shuffle, then set the position. shuffle() sets the position to 0."
-        )
-        raise CheckFailed(f"after {taken} batches, then: {right[0]}", f"{found[0]}", advice)
-    advice = (
-        "The next epoch has a different order: its shuffle depends on the generator. "
-        "Restore self.generator, and shuffle exactly once."
-    )
-    raise CheckFailed(f"after {taken} batches, later: {right[-1]}", f"{found[-1]}", advice)
 
 
 @exercise("15.4")
 def check_15_4(signals: ModuleType) -> str:
     """All ranks return True if any of them has received a signal, and False if none has."""
-    for size, who in ((2, None), (2, 0), (2, 1)):
-        hangs = "Every rank calls all_reduce, whether it was warned or not."
-        answers = on_ranks(size, partial(answer_of, signals, who), check_15_4, hangs)
+    hangs = "Every rank calls all_reduce, whether it was warned or not."
+    for who in (None, 0, 1):
+        right = who is not None
+        answers = on_ranks(2, partial(answer_of, signals, who), check_15_4, hangs)
         for rank, answer in enumerate(answers):
-            if not isinstance(answer, bool):
-                raise CheckFailed("True or False", shown(answer), "Return bool(flag).")
-            if answer is not (who is not None):
-                advice = (
-                    "Otherwise rank 0 saves and ends while the others wait for its gradients."
-                    if answer is False
-                    else "The tensor is 0 on a rank without a signal."
+            if answer is not right:
+                advice = "Return bool(flag). The tensor is 0 on a rank without a signal."
+                if answer is False:
+                    advice = "Otherwise rank 0 saves and ends while the others wait for its "
+                    advice += "gradients: all_reduce the flag with dist.ReduceOp.MAX."
+                case = "no rank is warned" if who is None else f"rank {who} of 2 is warned"
+                raise CheckFailed(
+                    f"{case}: {right} on every rank", f"{shown(answer)} on rank {rank}", advice
                 )
-                case = "no rank is warned" if who is None else f"rank {who} of {size} is warned"
-                raise CheckFailed(f"{case}: {who is not None} on every rank",
-                                  f"{answer} on rank {rank}", advice)  # fmt: skip
     return "All ranks save after the same step."
 
 
@@ -177,3 +147,45 @@ def answer_of(signals: ModuleType, who: int | None, rank: int) -> Any:
     """Return this rank's answer after rank `who` was warned, or no rank if `who` is None."""
     signals.warnings[:] = [10] if rank == who else []
     return signals.anyone_warned("cpu")
+
+
+@exercise("15.9")
+def check_15_9(add_gradients: Any) -> str:
+    """The gradients of all ranks and pieces add up to the whole batch's gradient."""
+    for size, most in ((2, 6), (1, 5), (2, 4), (3, 3)):
+        try_pieces(add_gradients, size, most)
+    return "The gradient is the same on 1, 2 and 3 ranks, and no piece is too large."
+
+
+def try_pieces(add_gradients: Any, size: int, most: int) -> None:
+    import torch
+
+    inputs = torch.linspace(-1, 2, 36, dtype=torch.float64).view(12, 3) ** 3
+    batch = torch.tensor([7, 2, 9, 4, 0, 11, 5, 1, 10, 3, 8, 6])
+    weights = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    seen: list[list[int]] = []
+
+    def loss_of(places: Any) -> Any:
+        seen.append(places.tolist())
+        return (inputs[places] @ weights).square().mean()
+
+    whole = loss_of(batch)
+    [right] = torch.autograd.grad(whole, [weights])
+    seen.clear()
+    losses = [add_gradients(loss_of, batch, rank, size, most) for rank in range(size)]
+    case = f"ranks: {size}, pieces of at most {most}"
+    if sorted(itertools.chain(*seen)) != sorted(batch.tolist()):
+        advice = "This rank's part is batch[rank::size], and its last piece may be shorter."
+        raise CheckFailed(f"{case}: every sample of the batch is read once", seen, advice)
+    if max(map(len, seen)) > most:
+        advice = "Split this rank's part into pieces: .split(most)."
+        raise CheckFailed(case, seen, advice)
+    if weights.grad is None or not torch.allclose(weights.grad, right):
+        advice = "Call backward for each piece, with its loss times len(piece) / len(batch): then "
+        advice += "the sum over all pieces and ranks is the mean over the batch."
+        raise CheckFailed(f"{case}: the gradient is {right}", shown(weights.grad), advice)
+    what, advice = f"{case}: the losses' sum", "Add up the weighted losses of the pieces."
+    compare(sum(number(loss, what) for loss in losses), whole.item(), what, {}, advice)
+    if any(getattr(loss, "requires_grad", False) for loss in losses):
+        advice = "Add loss.detach(): otherwise the activations of every piece stay in memory."
+        raise CheckFailed("a loss without gradient", "one with gradient", advice)
