@@ -38,35 +38,23 @@ def test_the_solution_passes(capsys):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('return {"cluster"', 'config = {"cluster"', "return"),
+        ('return {"cluster"', 'config = {"cluster"', "Return the dictionary"),
         ('return {"cluster": cluster, ' + TASK + "}", "return json.dumps(cluster)", "into text"),
         ('"task": {', '"tasks": {', "exactly these two names"),
-        ('{"cluster": cluster, ', '{**cluster, ', "exactly these two names"),
-        ('"cluster": cluster,', '"cluster": list(cluster.values()),', "kind of task"),
-        ("for kind in hosts\n", 'for kind in hosts if kind != "ps"\n', "no ps"),
         ("for kind in hosts\n", "for kind in [task]\n", "one list for each kind"),
         (RIGHT, 'f"{host}:{ports[kind][0]}" for host in hosts[kind]', "Could not start gRPC"),
         (RIGHT, "host for host in hosts[kind]", "port is missing"),
         (f"[{RIGHT}]", f"sorted({RIGHT})", "are sorted"),
         ('f"{host}:{port}"', 'f"{host}: {port}"', "an extra space"),
-        (RIGHT, "pair for pair in " + ZIPPED, "one text"),
-        ('f"{host}:{port}"', 'f"{host}:{port + index}"', "waits forever"),
         ('f"{host}:{port}"', 'f"localhost:{port}"', "unchanged"),
-        (ZIPPED, ZIPPED + " if (kind, hosts[kind][index % len(hosts[kind])]) == (task, host)",
-         "task is missing"),
-        (RIGHT, RIGHT.replace(ZIPPED, "zip(hosts[kind][:1], ports[kind])").replace(
-            ", strict=True", ""), "task is missing"),
         (RIGHT, 'f"{host}:{port}" for host in hosts[kind] for port in ports[kind]',
-         "not every pair"),
-        (f"[{RIGHT}]", '",".join(' + RIGHT + ")", "list of addresses"),
+         "host number i"),
         ('"index": index', '"index": 0', "would be number 0"),
         ('"index": index', '"index": index + 1', "begin with 0"),
         ('"index": index', '"index": str(index)', "not text"),
         ('"index": index', '"index": sum(len(hosts[k]) for k in list(hosts)'
          '[: list(hosts).index(task)]) + index', "tasks of one kind"),
-        ('"type": task', '"type": "worker"', "not always the same"),
-        (TASK, '"task": [task, index]', "dictionary with"),
-        (TASK, '"task": {task: index}', "dictionary with"),
+        ('"type": task', '"type": "worker"', "last two arguments"),
     ],
 )  # fmt: skip
 def test_mistakes_in_tf_config(old, new, words):
@@ -95,18 +83,12 @@ def test_a_right_simulation_passes(capsys):
 @pytest.mark.parametrize(
     ("mistake", "words"),
     [
-        (lambda p, delays, updates=400: None, "return"),
-        (lambda p, delays, updates=400: 3.0, "One number for each update"),
-        (lambda p, delays, updates=400: simulated(p, delays, updates)[p:], "One number for each"),
+        (lambda p, delays, updates=400: simulated(p, delays, updates)[p:], "one number for each"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, own=0), "update + 1"),
-        (lambda p, delays, updates=400: simulated(p, delays, updates, own=3), "nobody can have"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, barrier=True), "barrier"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, again=False), "reads again"),
-        (lambda p, delays, updates=400: simulated(p, [1.0] * p, updates), "make no difference"),
-        (lambda p, delays, updates=400: list(range(updates)), "No update is late"),
-        (lambda p, delays, updates=400: simulated(p, delays, updates) + (delays.sort() or [])
-         if delays != [1.0, 1.37, 5.11] else delays.reverse() or simulated(p, delays, updates),
-         "from a copy"),
+        (lambda p, delays, updates=400: simulated(p, [1.0] * p, updates), "add that worker's"),
+        (lambda p, delays, updates=400: list(range(updates)), "by hand"),
         (lambda p, delays, updates=400: [
             n - read for n, read in enumerate(simulated(p, delays, updates))], "staleness"),
     ],
