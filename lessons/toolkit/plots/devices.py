@@ -25,7 +25,6 @@ def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None
     Whiskers: all epochs but the first.
     """
     axes = figure.subplots()
-    counts: set[int] = set()
     for place, (name, runs) in enumerate(lines.items()):
         rates = {
             int(run.header.local_batch or 0): rate
@@ -33,7 +32,7 @@ def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None
             if (rate := interval.measured_or_none(measure.throughput, run))
         }
         with_whiskers(axes, rates, label=name, **look(place))
-        counts |= rates.keys()
+    counts = {int(run.header.local_batch or 0) for runs in lines.values() for run in runs}
     by_two(axes, counts, "batch of a device", "images per second")
     axes.set_ylim(bottom=0)
     note = "whiskers: slowest and fastest epoch, without the first"
@@ -45,11 +44,7 @@ Times = dict[int, interval.Measure]
 
 def whole_seconds(times: Mapping[int, float]) -> Times:
     """Return epoch times printed in whole seconds, each with a rounding error of half a second."""
-    found = {
-        count: interval.measured_or_none(interval.printed, Number(value, 0.5), "s")
-        for count, value in times.items()
-    }
-    return {count: time for count, time in found.items() if time}
+    return {count: interval.printed(Number(value, 0.5), "s") for count, value in times.items()}
 
 
 def times_by_replicas(runs: Sequence[Run]) -> Times:
@@ -57,11 +52,9 @@ def times_by_replicas(runs: Sequence[Run]) -> Times:
 
     Of several runs with the same number, the latest counts.
     """
-    times = {
-        measure.workers(run) or 1: interval.measured_or_none(measure.epoch_time, run)
-        for run in runs
-    }
-    return {count: time for count, time in times.items() if time}
+    times = [(measure.workers(run), interval.measured_or_none(measure.epoch_time, run))
+             for run in runs]  # fmt: skip
+    return {count or 1: time for count, time in times if time}
 
 
 @picture
@@ -88,9 +81,7 @@ def replica_scaling(figure: Any, series: Mapping[str, Times]) -> None:
 
 def gain_over(base: interval.Measure, time: interval.Measure) -> interval.Measure:
     """Return the gain over the base. The base's gain over itself is exactly 1."""
-    if time is base:
-        return interval.exact(1.0)
-    return interval.measured_or_none(interval.ratio, base, time) or interval.exact(float("nan"))
+    return interval.exact(1.0) if time is base else interval.ratio(base, time)
 
 
 @picture

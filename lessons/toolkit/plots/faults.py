@@ -80,9 +80,8 @@ def fact(run: Run, name: str) -> str:
 
 def row(name: str, run: Run) -> list[str]:
     last = run.epochs[-1] if run.epochs else None
-    loss = last.train_loss.value if last and last.train_loss else math.nan
-    accuracy = run.test_accuracy.value if run.test_accuracy else math.nan
-    seconds = last.seconds.value if last and last.seconds else math.nan
+    found = (last and last.train_loss, run.test_accuracy, last and last.seconds)
+    loss, accuracy, seconds = (number.value if number else math.nan for number in found)
     seen = f"{last.unique_samples or 0:,}" if last else "none"
     rate = run.header.lr
     told = "?" if rate is None else f"{rate:g}"

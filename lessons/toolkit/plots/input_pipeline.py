@@ -30,8 +30,6 @@ def input_rates(
     `published` maps the names of other networks to rates, shown as dotted lines.
     """
     known = {name: values for name, run in runs.items() if (values := rates_of(run))}
-    if not known:
-        raise ValueError("There is no run with two or more epochs to draw.")
     figure.set_size_inches(7.2, 2 + 0.4 * len(known))
     axes = figure.subplots()
     slowest = statistics.median(next(iter(known.values())))
@@ -41,15 +39,14 @@ def input_rates(
         axes.barh(place, typical, color=COLOURS[place % len(COLOURS)], alpha=0.45)
         axes.plot(values, [place] * len(values), "o", color=COLOURS[place % len(COLOURS)], ms=5)
         ways.append(f"{name}: {round(typical):,} ({typical / slowest:.1f} times the first)")
-    here = {f"{net.header.model}, here": statistics.median(rates_of(net))} if rates_of(net) else {}
-    for name, value in (here | dict(published)).items():
+    lines = {f"{net.header.model}, here": statistics.median(rates_of(net))} | dict(published)
+    for (name, value), style in zip(lines.items(), ["--", *":" * len(published)], strict=True):
         label = f"{name}: {digits(value) if value < 1000 else f'{round(value):,}'} per second"
-        axes.axvline(value, color=GREY, ls="--" if name in here else ":", lw=1.8, label=label)
+        axes.axvline(value, color=GREY, ls=style, lw=1.8, label=label)
     axes.set_yticks(range(len(known)), ways)
     axes.invert_yaxis()
     axes.set_xscale("log")
-    every = [*here.values(), *published.values(), *(min(values) for values in known.values())]
-    axes.set_xlim(left=min(every) / 2)
+    axes.set_xlim(left=min(*lines.values(), *(min(values) for values in known.values())) / 2)
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.xaxis.set_minor_formatter("")
     axes.grid(False, axis="y")

@@ -12,7 +12,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 
 @picture
-def node_grid(figure: Any, run: Run, submitted: float | None = None) -> None:
+def node_grid(figure: Any, run: Run) -> None:
     """Plot a square for each task, one row per node, and the job's stages below."""
     rows: dict[str, list[Any]] = {}
     for rank in sorted(run.ranks, key=lambda rank: (rank.host or "", rank.local_rank or 0)):
@@ -33,19 +33,15 @@ def node_grid(figure: Any, run: Run, submitted: float | None = None) -> None:
     nodes = "1 node" if len(rows) == 1 else f"{len(rows)} nodes"
     axes.set_title(f"{len(run.ranks)} of {run.workers} tasks on {nodes}", loc="left")
     axes.spines[:].set_visible(False)
-    job_bar(below, run, submitted if submitted is not None else submission_time(run))
+    submission = history.with_id(run.job_id) if run.job_id else None  # submitted from here
+    job_bar(below, run, submission.submitted if submission else None)
 
 
 def job_bar(axes: Any, run: Run, submitted: float | None) -> None:
     axes.spines[["left"]].set_visible(False)
     axes.grid(False)
     axes.set(yticks=[], xlabel="seconds")
-    try:
-        started = datetime.fromisoformat(run.header.started or "").timestamp()
-    except ValueError:
-        axes.set_axis_off()
-        axes.text(0, 0.5, "the output does not say when the job started")
-        return
+    started = datetime.fromisoformat(str(run.header.started)).timestamp()
     lasted = run.total_seconds.value if run.total_seconds else 0.0
     waited = max(0.0, started - submitted) if submitted is not None else 0.0
     if submitted is not None:
@@ -59,12 +55,6 @@ def job_bar(axes: Any, run: Run, submitted: float | None) -> None:
     axes.set(ylim=(-1, 0.9), xlim=(0, 1.02 * (waited + lasted) or 1))
 
 
-def submission_time(run: Run) -> float | None:
-    """Return the time of the job's submission, if it was submitted from here."""
-    submission = history.with_id(run.job_id) if run.job_id else None
-    return submission.submitted if submission else None
-
-
 LETTERS_A_LINE = 76
 TITLE = "A small language model learns to write like Python's documentation"
 SAMPLE = re.compile(r"^(Before|After) training it writes:\n((?:    .*\n)+)", re.M)
@@ -76,12 +66,11 @@ def writing(figure: Any, run: Run) -> None:
     samples = samples_in(run)
     figure.set_size_inches(7.2, 5)
     axes, below = figure.subplots(2, 1, height_ratios=[1, 1])
-    losses = [(epoch.number, epoch.train_loss.value) for epoch in run.epochs if epoch.train_loss]
-    if losses:
-        axes.plot(*zip(*losses, strict=True), color=COLOURS[0], marker="o")
-        axes.set_xticks([number for number, _ in losses])
-    axes.set(xlabel="epoch", ylabel="loss (lower is better)")
-    axes.set_title(f"{TITLE}\n{where_it_ran(run)}", loc="left", fontsize=11)
+    losses = {epoch.number: epoch.train_loss.value for epoch in run.epochs if epoch.train_loss}
+    axes.plot(*zip(*losses.items(), strict=True), color=COLOURS[0], marker="o")
+    axes.set(xlabel="epoch", ylabel="loss (lower is better)", xticks=list(losses))
+    where = f"{len(run.ranks)} ranks on {', '.join(run.host_names)}"
+    axes.set_title(f"{TITLE}\n{where}", loc="left", fontsize=11)
     below.set_axis_off()
     height = 1.0
     for moment, colour in (("Before", GREY), ("After", "black")):
@@ -96,20 +85,9 @@ def writing(figure: Any, run: Run) -> None:
 
 def samples_in(run: Run) -> dict[str, str]:
     """Return the printed texts as {"Before": text, "After": text}."""
-    output = next((Path(file) for file in run.files if file.endswith(".out")), None)
-    if output is None or not output.is_file():
-        return {}
-    printed = output.read_text(encoding="utf-8", errors="replace")
+    outputs = [Path(file) for file in run.files if file.endswith(".out")]
+    printed = "".join(file.read_text(encoding="utf-8", errors="replace") for file in outputs)
     return {m: " ".join(text.split()) for m, text in SAMPLE.findall(printed)}
-
-
-def where_it_ran(run: Run) -> str:
-    hosts = run.host_names
-    params = run.header.get("params")
-    words = [f"{params:,} parameters"] if isinstance(params, int) else []
-    words += [f"{len(run.ranks)} ranks on {', '.join(hosts)}"] if hosts else []
-    words += [f"{run.total_seconds.value:.0f} s"] if run.total_seconds else []
-    return " · ".join(words)
 
 
 ENDS = {"kill": "killed", "warning": "warned", "end": "complete"}
@@ -126,7 +104,6 @@ def lives(figure: Any, run: Run, beside: Run | None = None) -> None:
     for other in beside.measured("life") if beside else []:
         axes.plot(*curve(other.facts), color=GREY, lw=5, alpha=0.25, label="without accidents")
     found = sorted((life.facts for life in run.measured("life")), key=lambda life: life["life"])
-    top = 0.98
     known: dict[int, float] = {}  # the loss of each step so far
     for place, life in enumerate(found):
         colour = COLOURS[place % len(COLOURS)]
@@ -140,9 +117,9 @@ def lives(figure: Any, run: Run, beside: Run | None = None) -> None:
         if life["lost"]:
             begin = life["last"] - life["lost"]
             axes.axvspan(begin, life["last"], facecolor="none", edgecolor=colour, hatch="///", lw=0)
-            words = f"{life['lost']} lost"
             axes.text(
-                (begin + life["last"]) / 2, top, words, ha="center", va="top", color=colour,
+                (begin + life["last"]) / 2, 0.98, f"{life['lost']} lost",
+                ha="center", va="top", color=colour,
                 transform=axes.get_xaxis_transform(), backgroundcolor="white", fontsize=10,
             )  # fmt: skip
         if life["ended"] != "end":

@@ -45,12 +45,10 @@ def drawn_schedules(
     found[-1, 0].set_xlabel(
         f"time units; a stage's forward pass takes {forward:g}, its backward pass {backward:g}"
     )
-    several = any(box.piece for boxes in drawn.values() for box in boxes)
-    legend = {"forward": FORWARD[0], "backward": BACKWARD[0]}
-    if several:
-        legend |= {"forward, second piece": FORWARD[1], "backward, second piece": BACKWARD[1]}
-    for label, colour in legend.items():
-        found[0, 0].barh(0, 0, color=colour, label=label)
+    pieces = 1 + max(box.piece for boxes in drawn.values() for box in boxes)
+    for label, colours in {"forward": FORWARD, "backward": BACKWARD}.items():
+        for piece, colour in zip(("", ", second piece"), colours[:pieces], strict=False):
+            found[0, 0].barh(0, 0, color=colour, label=f"{label}{piece}")
     figure.legend(loc="outside upper left", ncols=4, labelcolor=GREY)
 
 
@@ -116,8 +114,5 @@ def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
     note = f"{medians[best]:.0f} ms"
     axes.text(tried[best], 1.06 * medians[best], note, ha="center", color=COLOURS[0])
     by_two(axes, tried, "micro-batches of a batch", "a step in ms")
-    # All rounds are drawn, unless one took so long that the others could not be read.
-    usual = max(*medians, 1e3 * alone)
-    slowest = max(max(line.get_ydata()) for line in axes.lines)
-    axes.set_ylim(0, min(1.08 * slowest, 2 * usual))
+    axes.set_ylim(0, 2 * max(*medians, 1e3 * alone))  # a round may have taken far longer
     figure.legend(loc="outside lower center", ncols=2)

@@ -56,10 +56,6 @@ def step_bars(figure: Any, run: Run) -> None:
         figure.legend(loc="outside upper left", ncols=5)
 
 
-def kind_of(name: str) -> str:
-    return next((kind for words, kind in KINDS.items() if words in name), "operation")
-
-
 @picture
 def trace(figure: Any, traces: Mapping[str, Mapping[str, Any]]) -> None:
     """Plot traces one below the other: one row per lane, with parts above their operations."""
@@ -74,11 +70,12 @@ def trace(figure: Any, traces: Mapping[str, Mapping[str, Any]]) -> None:
         # One collection for all bars of a kind, because thousands of single bars take seconds.
         bars: dict[tuple[int, str], list[tuple[float, float]]] = {}
         for lane, number, start, duration in found["events"]:
-            kind = kind_of(found["names"][number])
+            word = found["names"][number]
+            kind = next((kind for words, kind in KINDS.items() if words in word), "operation")
             begin, ms = start / 1000, duration / 1000
             bars.setdefault((lane, kind), []).append((begin, ms))
             if kind == "part" and ms > length_of(found) / 20:
-                word = found["names"][number].removeprefix("part: ")
+                word = word.removeprefix("part: ")
                 axes.text(begin + ms / 2, lane - 0.3, word, ha="center", va="center", size=7)
         for (lane, kind), spans in bars.items():
             if kind == "part":

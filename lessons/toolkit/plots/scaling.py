@@ -7,18 +7,7 @@ from autograder.measuring import interval, rounds, study_table
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, look, picture, table
 
-COLUMNS = [
-    "kind",
-    "ranks",
-    "rounds",
-    "seconds",
-    "from",
-    "to",
-    "speedup",
-    "low",
-    "high",
-    "efficiency",
-]
+HEAD = ["kind", "ranks", "rounds", "seconds", "from", "to", "speedup", "low", "high", "efficiency"]
 BESIDE = 0.035  # distance between the kinds, as a power of two
 
 
@@ -54,7 +43,7 @@ def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
         by_two(axes, counts, "ranks", what)
         axes.set_ylim(bottom=0)
     top.legend(loc="outside upper left", ncols=5)
-    table(below.subplots(), COLUMNS, rows)
+    table(below.subplots(), HEAD, rows)
 
 
 def draw_kind(

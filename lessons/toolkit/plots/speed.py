@@ -32,7 +32,7 @@ def speed_rounds(figure: Any, run: Run) -> None:
         rates = [work(one) * ranks / getattr(one, phase) for one in found]
         look = {"marker": marker, "ls": "-", "lw": 0.8, "color": colour}
         axes.plot(numbers, rates, **look, label=labels[phase])
-    axes.set(xlabel="round", ylabel=unit_of(found[0]), xticks=numbers)
+    axes.set(xlabel="round", ylabel="images per second", xticks=numbers)
     axes.set_ylim(0, 1.08 * max(max(line.get_ydata()) for line in axes.lines))
     axes.grid(False, axis="x")
     axes.set_title(
@@ -67,14 +67,10 @@ def speedup_card(figure: Any, run: Run) -> None:
         height = median(work(one) * times / getattr(one, phase) for one in found)
         axes.bar(place, height, color=LOOKS[phase][0])
     axes.set_xticks(range(len(bars)), bars)
-    axes.set_ylabel(unit_of(found[0]))
+    axes.set_ylabel("images per second")
     axes.grid(False, axis="x")
 
 
 def work(one: rounds.Round) -> float:
     """Return one rank's samples in a phase, or 1 if the round does not state them."""
     return (one.event.number("steps") or 1.0) * (one.event.number("samples") or 1.0)
-
-
-def unit_of(one: rounds.Round) -> str:
-    return "images per second" if work(one) != 1.0 else "phases per second"

@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pictures import is_png, words
 
 from autograder.records import Epoch, Number, Rank
+from cluster.schedulers import history
 from lessons.toolkit import plots
 from tests.autograder.make_run import make_run
 
@@ -56,7 +58,6 @@ def test_one_epoch_has_no_time_to_state():
 def test_a_run_of_which_nothing_is_known_is_an_empty_picture():
     assert is_png(plots.epoch_bars({"Keras": run_of([])}))
     assert is_png(plots.accuracy_curves({"Keras": run_of([])}))
-    assert is_png(plots.node_grid(run_of([], header={})))
 
 
 def test_accuracy_curves_with_the_test_accuracy():
@@ -102,11 +103,12 @@ def test_runs_on_other_hardware_are_left_out_and_named():
         plots.speedup([run_of([9.0])])
 
 
-def test_squares_for_tasks_in_the_rows_of_their_nodes():
+def test_squares_for_tasks_in_the_rows_of_their_nodes(monkeypatch):
     ranks = tuple(Rank(n, host=f"node0{1 + n // 2}", local_rank=n % 2) for n in range(4))
-    run = run_of([], ranks=ranks, workers=4, total_seconds=Number(20.0))
+    run = run_of([], ranks=ranks, workers=4, total_seconds=Number(20.0), job_id="7")
     submitted = 1735787045.0 - 10  # ten seconds before the header's time
-    figure = plots.node_grid(run, submitted=submitted)
+    monkeypatch.setattr(history, "with_id", lambda _: SimpleNamespace(submitted=submitted))
+    figure = plots.node_grid(run)
     places = {b.get_y() + b.get_height() / 2 for b in figure.axes[0].patches}
     assert places == {0, 1}
     written = words(figure)

@@ -40,11 +40,6 @@ def test_the_table_names_each_way_and_how_much_faster_it_is():
     assert is_png(figure)
 
 
-def test_runs_of_one_epoch_cannot_be_drawn():
-    with pytest.raises(ValueError, match="two or more epochs"):
-        plots.input_rates({"files": run_of(1.0)}, run_of(1.0), {})
-
-
 def test_each_run_of_the_overlap_is_measured_against_its_own_input():
     ahead = run_of(9.0, 1.2, 1.3, input_s=[1.0, 1.1], compute_s=[1.0, 1.0])
     in_turn = run_of(9.0, 2.5, 2.4, input_s=[1.4, 1.5], compute_s=[0.9, 0.9])

@@ -60,11 +60,3 @@ def test_steps_by_micro_batches_with_every_round_and_the_least():
     assert lines["you said"] == pytest.approx([140])
     assert sum(line.get_linestyle() == "None" for line in axes.lines) == 4  # rounds and your star
     assert is_png(figure)
-
-
-@pytest.mark.parametrize(("slow", "seen"), [(0.31, True), (0.42, True), (3.0, False)])
-def test_a_slow_round_is_in_the_picture_unless_nothing_else_could_be_read(slow, seen):
-    rounds = [*ROUNDS[:2], ROUNDS[2] | {"together_s": {"1": 0.21, "4": 0.16, "16": slow}}]
-    [axes] = plots.step_times(run_of(rounds)).axes
-    assert (1e3 * slow < axes.get_ylim()[1]) == seen
-    assert axes.get_ylim()[1] <= 2 * 300
