@@ -5,6 +5,7 @@ a busy machine or a mistake. Repeated measurements show whether the cause is a b
 mistake.
 """
 
+import math
 import textwrap
 from collections.abc import Sequence
 from statistics import median
@@ -13,7 +14,7 @@ from typing import Literal
 from autograder.measuring.interval import Measure
 from autograder.wording import shown
 
-Outcome = Literal["expected", "busy", "below", "above"]
+Outcome = Literal["expected", "busy", "below", "above", "not measured"]
 AGAIN = "Submit the job again when the machine is idle: course.submit(…, again=True)."
 
 
@@ -35,6 +36,9 @@ def compare(
     `counted` values, such as bytes, do not depend on what else the machine does.
     """
     value, low, high = interval_of(measured)
+    if math.isnan(value):  # such as the bytes of NCCL
+        print(f"{what}: not measured here.")
+        return "not measured"
     outcome = outcome_of(value, low, high, between)
     spread = "" if low == high else f" ({shown(low)} to {shown(high)})"
     said = f"{shown(value)}{f' {unit}' if unit else ''}{spread}"

@@ -40,6 +40,9 @@ def compare(
     """
     before = said(name, path)
     value = measured.value if isinstance(measured, Measure) else measured
+    if value != value:  # nan
+        print(f"{name}: not measured here.")
+        return
     found = f"you {how} {_written(value, unit)}{_interval(measured, unit)}"
     if before is None:
         line = (

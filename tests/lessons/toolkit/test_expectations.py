@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.measuring.interval import Measure
-from lessons.toolkit import expectations
+from lessons.toolkit import expectations, predictions
 
 RANGE = (30, 60)
 OUTCOMES = [
@@ -40,3 +40,9 @@ def test_a_counted_value_is_never_blamed_on_a_busy_machine(capsys):
     assert "Is it sent twice?" in printed
     assert "busy" not in printed
     assert "again=True" not in printed
+
+
+def test_what_a_job_did_not_measure_does_not_stop_the_page(capsys):
+    assert expectations.compare("bytes", float("nan"), RANGE, counted=True) == "not measured"
+    predictions.compare("predict_sent", float("nan"))
+    assert capsys.readouterr().out.count("not measured") == 2
