@@ -27,8 +27,8 @@ from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
 # Set in a notebook for the notebook alone; a batch system would pass them on to the job.
-OWN = ("TF_CPP_MIN_LOG_LEVEL", "OPENBLAS_NUM_THREADS")
-OWN_GPUS = ("CUDA_VISIBLE_DEVICES",)  # those of this machine, where the job does not run here
+OWN = {"TF_CPP_MIN_LOG_LEVEL", "OPENBLAS_NUM_THREADS"}
+OWN_GPUS = {"CUDA_VISIBLE_DEVICES"}  # those of this machine, where the job does not run here
 PLACE = re.compile(r"^site: (\S+) .*?^nodes: \d+ \((.*?)\)$", re.M | re.S)  # as `facts` prints
 FIRST_SILENCE = 30.0  # seconds without a message before the first reminder; doubles each time
 
@@ -93,7 +93,8 @@ def show_output(files: Iterable[Path | str]) -> None:
 def typed(line: str) -> str:
     """Run a line as a terminal does, with the site's settings; print and return what it prints."""
     site = site_files.current()
-    environ = os.environ | site.exports
+    environ = {name: os.environ[name] for name in os.environ.keys() - own_names(site)}
+    environ |= site.exports
     folders = [str(Path(sys.executable).parent), environ["PATH"]]
     if site.scheduler in WITHOUT_SLURM:
         folders.insert(0, str(site_files.LAPTOP_BIN))
@@ -174,9 +175,12 @@ def cores_per_gpu() -> int:
     return gpu_share.cores_per_gpu(site_files.current())
 
 
+def own_names(site: Site) -> set[str]:
+    return OWN if scheduler_of(site).RUNS_HERE else OWN | OWN_GPUS
+
+
 def submitted(path: Path, words: list[str], options: dict[str, str], site: Site) -> str:
-    names = OWN if scheduler_of(site).RUNS_HERE else OWN + OWN_GPUS
-    own = {name: os.environ.pop(name) for name in names if name in os.environ}
+    own = {name: os.environ.pop(name) for name in own_names(site) if name in os.environ}
     try:
         with contextlib.chdir(path.parent):  # the folder of the job's program and its outputs
             return submit(Path(path.name), words, options, site, show=print)

@@ -71,6 +71,9 @@ def test_what_a_notebook_sets_for_itself_does_not_reach_the_job(lesson, monkeypa
         notebook.submitted(Path("job.sbatch"), [], {}, site_files.current(site))
     assert seen == [{"CUDA_VISIBLE_DEVICES"}, set()], "this machine's GPUs are not another's"
     assert own <= os.environ.keys()
+    printed = notebook.typed("env")
+    assert "CUDA_VISIBLE_DEVICES=1" in printed
+    assert "TF_CPP_MIN_LOG_LEVEL" not in printed
 
 
 @pytest.mark.slow
