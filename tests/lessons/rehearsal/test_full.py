@@ -106,6 +106,20 @@ def test_every_limit_is_of_an_option_that_exists():
             limits_of(ROOT / "solutions" / folder / program)
 
 
+def test_received_bytes_are_as_unknown_as_with_nccl():
+    show = (
+        "import socket\nfrom lessons.toolkit.ranks.wire import bytes_received\n"
+        "with socket.create_server(('', 0)) as server:\n"
+        "    with socket.create_connection(server.getsockname()): print(bytes_received())"
+    )
+    said = {}
+    for name, path in {"gloo": str(ROOT), "nccl": f"{HERE / 'nccl'}:{ROOT}"}.items():
+        env = os.environ | {"PYTHONPATH": path}
+        done = subprocess.run([BIN / "python", "-c", show], env=env, capture_output=True, text=True)
+        said[name] = done.stdout.strip()
+    assert said == {"gloo": "0", "nccl": "None"}
+
+
 def test_values_and_defaults_above_their_limits_are_lowered():
     words = ["launch", "python", "train_torch.py", "--epochs", "24", "--test-samples", "100"]
     lowered = [*words, "--train-samples", "1280"]
