@@ -209,7 +209,6 @@ class ReasonCode(StrEnum):
     NO_ANSWER = "no answer"
     NO_ANSWERS_FILE = "no answers file"
     ANSWERS_FILE_UNREAD = "answers file unread"
-    ANSWER_UNREAD = "answer unread"
     TEXT = "text"  # a part of the report: whether it is there
     NO_REPORT = "no report"
     NO_HEADING = "no heading"
@@ -234,7 +233,6 @@ ABSENT = frozenset(
         ReasonCode.NO_ANSWER,
         ReasonCode.NO_ANSWERS_FILE,
         ReasonCode.ANSWERS_FILE_UNREAD,
-        ReasonCode.ANSWER_UNREAD,
         ReasonCode.NO_REPORT,
         ReasonCode.NO_HEADING,
         ReasonCode.NO_RUN,

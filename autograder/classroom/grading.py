@@ -20,7 +20,7 @@ from autograder.reading.files import badly_submitted, cut_off, read_files, recor
 from autograder.records import Run, Where
 from autograder.safe_text import printable_record, shortened
 from autograder.settings.rubric_schema import Rubric, own_readers
-from autograder.submissions.answers import WrittenAnswer, answers_of
+from autograder.submissions.answers import answers_of
 from autograder.submissions.class_folder import Submission
 from autograder.submissions.doubts import UNOPENED, note_of
 from autograder.submissions.lesson_files import LessonFiles, read_places
@@ -138,8 +138,7 @@ def hand_in_of(
     files: LessonFiles, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
 ) -> tuple[HandIn, list[Note]]:
     """Return the submitted work to judge, and the findings about its files and answers."""
-    unread: list[WrittenAnswer] = []
-    answers, about_answers = answers_of(files.answers, settings.ids, unread)
+    answers, about_answers = answers_of(files.answers, settings.ids)
     report, about_report = report_of(files.reports)
     findings = [*files.findings, *about_answers, *about_report]
     hand_in = HandIn(
@@ -151,7 +150,6 @@ def hand_in_of(
         profile=settings.profile,
         expected=settings.expected.get(rubric.lesson, {}),
         references=settings.references.get(rubric.lesson, {}),
-        unread=unread,
         unseen=[one for one in findings if one.code in UNOPENED],
         other_ids=settings.ids,
     )

@@ -25,7 +25,6 @@ class HandIn:
     # the solution's values on this site
     references: dict[str, Measure] = field(default_factory=dict)
     report: Report | None = None
-    unread: Sequence[WrittenAnswer] = ()  # lines of the answers that were not understood
     unseen: Sequence[Note] = ()  # files that could not be opened; a missing run may be in them
     # Ids of other lessons' answers, which must not count as misspelt ones of this lesson.
     other_ids: Collection[str] = ()

@@ -14,7 +14,7 @@ from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions.answer_values import as_interval, as_word, readings
-from autograder.submissions.answers import WrittenAnswer, speaking_of
+from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.doubts import file_of
 from autograder.submissions.kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
@@ -121,9 +121,6 @@ def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:
     if unseen and not hand_in.answers_file:
         found, hint = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice
         code = ReasonCode.ANSWERS_FILE_UNREAD
-    if lines := speaking_of(key, hand_in.unread):
-        found = "no readable answer, but this line: " + shortened(lines[0].text, 80)
-        where, code = (lines[0].where,), ReasonCode.ANSWER_UNREAD
     return Part(key, FAILED, 0, expected, found, where, hint, code=code)
 
 

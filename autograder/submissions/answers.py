@@ -5,7 +5,7 @@ predict_accuracy = 0.97
 keras_epoch_s = 0.91
 
 `id: value`, list dashes, quotes and JSON are accepted, too. Any other line that names a question is
-a finding, and is shown beside the question.
+a finding.
 """
 
 import re
@@ -23,7 +23,6 @@ from autograder.submissions.doubts import note_of
 from autograder.submissions.walk import open_regular, why
 
 MAX_BYTES = 1_000_000
-MOST_UNREAD = 50  # unreadable lines that are kept to be shown
 
 LISTED = re.compile(r"(?:[-*•–]|\d{1,2}[.)])\s+")  # a list's marker, which a space follows
 MARKS = rf"[{QUOTES}*_]{{0,3}}"
@@ -43,7 +42,7 @@ class WrittenAnswer:
 
 
 def answers_of(
-    files: Mapping[Path, str], ids: Collection[str], unread: list[WrittenAnswer] | None = None
+    files: Mapping[Path, str], ids: Collection[str]
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
     """Return the answers in files, given as path -> name, as `parse_answers` does for one file."""
     pairs, findings = list[tuple[str, WrittenAnswer]](), list[Note]()
@@ -58,7 +57,7 @@ def answers_of(
             detail = f"no plain text in UTF-8 of at most {MAX_BYTES:,} bytes"
             findings.append(note_of(FindingCode.ANSWERS_NOT_TEXT, name, detail))
             continue
-        answers, more = parse_answers(data, name, ids, unread)
+        answers, more = parse_answers(data, name, ids)
         pairs += answers.items()
         findings += more
     answers, different = without_contradictions(pairs)
@@ -66,26 +65,23 @@ def answers_of(
 
 
 def parse_answers(
-    data: bytes, name: str, ids: Collection[str], unread: list[WrittenAnswer] | None = None
+    data: bytes, name: str, ids: Collection[str]
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
     """Return the answers by id, and findings about lines that do not count.
 
-    `ids` are the ids of all questions. Lines that cannot be read are also added to `unread`: if no
-    question is answered, at least one that names no question.
+    `ids` are the ids of all questions. If none is answered, a line that names none is a finding.
     """
-    lines, asked = list(lines_of(data, name, ids)), [words_of(key) for key in ids]
-    unclear = [
-        WrittenAnswer(text, where)
-        for where, text, key, _ in lines
-        if not key and any(words <= words_in(text) for words in asked)
-    ]
+    lines = list(lines_of(data, name, ids))
+    asked = [{*re.findall(r"[a-z]{3,}|\d+", key.lower())} for key in ids]
+    unclear = []
+    for where, text, key, _ in lines:
+        words = {*re.findall(r"[a-z]+|\d+", text.lower())}
+        if not key and any(names <= words for names in asked):
+            unclear.append((text, where))
     if not unclear and not any(value for _, _, key, value in lines if key in ids):
-        others = [WrittenAnswer(text, where) for where, text, key, _ in lines if key not in ids]
-        unclear = others[:1]
-    if unread is not None:
-        unread += unclear[: MOST_UNREAD - len(unread)]
+        unclear = [(text, where) for where, text, key, _ in lines if key not in ids][:1]
     code = FindingCode.ANSWER_LINE_UNREAD
-    findings = [note_of(code, "", shortened(line.text, 80), [line.where]) for line in unclear]
+    findings = [note_of(code, "", shortened(text, 80), [where]) for text, where in unclear]
     pairs = [(key, WrittenAnswer(value, where)) for where, _, key, value in lines if key]
     answers, different = without_contradictions(pairs)
     return answers, [*findings, *different]
@@ -120,16 +116,3 @@ def lines_of(data: bytes, name: str, ids: Collection[str]) -> Iterator[tuple[Whe
         key = pair["id"] if pair and (pair["sign"] == "=" or pair["id"] in ids) else ""
         if line.strip(" {}[](),"):
             yield Where(name, number), line, key, unquoted(pair["value"]) if pair else ""
-
-
-def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:
-    """Return the unreadable lines that contain every word of an id."""
-    return [line for line in lines if words_of(key) <= words_in(line.text)]
-
-
-def words_of(key: str) -> set[str]:
-    return set(re.findall(r"[a-z]{3,}|\d+", key.lower()))
-
-
-def words_in(line: str) -> set[str]:
-    return set(re.findall(r"[a-z]+|\d+", line.lower()))

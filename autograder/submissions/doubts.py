@@ -13,7 +13,7 @@ from autograder.safe_text import printable, shortened
 
 MOST = 20  # doubts of one submission
 
-JOB_FILES = "outputs of jobs and answers.txt"
+WORK_FILES = "outputs of jobs and answers.txt"
 OPENS = "a zip or tar that can be read to its end"
 UPLOAD = "`{name}`: upload it again"
 REPACK = "pack the lesson's folder again, as .zip or .tar.gz"
@@ -32,15 +32,15 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
         "files that can be read",
         "check the file's permissions and the disk, then grade again",
     ),
-    C.NOTHING_FOUND: (JOB_FILES, "submit the lesson's folder with its outputs"),
+    C.NOTHING_FOUND: (WORK_FILES, "submit the lesson's folder with its outputs"),
     C.ANSWERS_NOT_TEXT: ("answers.txt, plain text", "submit it as plain text, named answers.txt"),
     # The contents of files.
     C.ANSWER_LINE_UNREAD: ("id = value", "write one line per answer, like `keras_epoch_s = 0.91`"),
     C.ANSWERED_TWICE: ("one value", "keep only the answer that should count"),
     C.SEVERAL_REPORTS: ("one report.md", ""),
     # Archives.
-    C.ARCHIVE_KIND: (JOB_FILES, REPACK),
-    C.ARCHIVE_CLOSED: (JOB_FILES, "`autograder collect --from folders` opens archives"),
+    C.ARCHIVE_KIND: (WORK_FILES, REPACK),
+    C.ARCHIVE_CLOSED: (WORK_FILES, "`autograder collect --from folders` opens archives"),
     C.ARCHIVE_WITHIN: ("files packed once", "`{name}` is packed twice: unpack it, and pack again"),
     C.ARCHIVE_LEFT_OUT: ("regular files with relative names", REPACK),
     C.FILE_DAMAGED: (OPENS, "`{name}` is damaged in its archive: pack it again, and submit that"),

@@ -29,7 +29,6 @@ COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from",
 # Edits of these cells end when another submission replaces this one.
 ABOUT_SUBMISSION = {"lesson", "submitted", "late"}
 AND = "; "  # between students
-LONGEST_CELL = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def written(rows: Iterable[Row]) -> str:
 
 def quoted(cell: str) -> str:
     """Return a cell that no spreadsheet treats as a formula."""
-    line = printable(cell, LONGEST_CELL)
+    line = printable(cell, 10_000)
     return f"'{line}" if line.startswith(FORMULA_STARTS) else line
 
 

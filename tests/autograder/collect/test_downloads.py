@@ -119,17 +119,6 @@ def test_any_other_name_waits_for_a_person(tmp_path, grade, roster, called):
     assert points(result)["ada"] == "–/10"
 
 
-def test_a_form_that_two_are_known_by_is_nobodys(tmp_path, grade, roster):
-    roster.write_text(ROSTER + "ada2,Ada Lovelace,,,,,,\n")
-    place = tmp_path / "class"
-    write(place, "Ada Lovelace", work("ada"))
-    result = grade(place, "--roster", roster, "--profile", "smoke")
-    assert result.exit_code == 2  # nothing can be graded until somebody says whose it is
-    [row] = result.collected.rows.values()
-    assert (row.folder, row.students) == ("Ada Lovelace/01", "")
-    assert row.doubts.startswith(FindingCode.OWNER_UNKNOWN)
-
-
 def test_the_instructors_tables_name_students_as_the_roster_knows_them(tmp_path, grade, roster):
     _, name, make = FORMS["Moodle's folders"]
     (tmp_path / "overrides.csv").write_text(

@@ -188,16 +188,3 @@ def test_a_misspelt_id_is_told_of_the_one_that_it_looks_like(tmp_path, grade, le
     page = page_of(grade(tmp_path / "class"), "ada")
     hints = re.findall(r"Is <code>[^<]*</code> meant\? The id is <code>[^<]*</code>", page)
     assert {re.sub("</?code>", "`", found) for found in hints} == ({hint} if hint else set())
-
-
-@pytest.mark.parametrize(("error_file", "advice"), [(False, "the output"), (True, "job_1.err")])
-def test_an_output_that_was_cut_is_told_once(tmp_path, grade, error_file, advice):
-    folder = tmp_path / "class" / "ada" / "02"
-    write_lines(folder / "job_1.out", ["\n".join(make_record())[:-80]])
-    if error_file:
-        write_lines(folder / "job_1.err", ["a warning"])
-    page = page_of(grade(tmp_path / "class"), "ada")
-    assert re.sub("<pre.*?</pre>", "", page).count(":::MLLOG") == 1
-    tries = set(re.findall(r"look at the last lines of ([^<;]*)", page, re.IGNORECASE))
-    assert tries
-    assert all(tried.startswith(advice) for tried in tries)

@@ -99,13 +99,6 @@ def test_who_is_found(tmp_path, collect, platform, name, files, students):
     assert {row.students for row in collected.rows.values()} == students
 
 
-def test_of_a_class_in_one_zip_checkpoints_are_left_out(tmp_path, collect):
-    files = below("ada", LESSONS["ada"]) | below("ben", LESSONS["ben"])
-    place = write(tmp_path, "class.zip", files | {"ada/02_serial/model.pt": b"x" * 1000})
-    folder = collect(place).folder / "ada/02"
-    assert sorted(path.name for path in folder.iterdir()) == ["01_numpy_1234.out", "answers.txt"]
-
-
 def test_what_belongs_to_nobody_is_named(tmp_path, collect):
     files = moodle() | {"notes.out": b"x", "README.txt": b"x", "mine/a.out": b"x"}
     said = collect(write(tmp_path, "down", files), platform="moodle").stdout
@@ -200,12 +193,6 @@ def test_the_worksheet_knows_who_it_is_and_when(tmp_path, collect):
         "ada": "2026-03-01T20:14:00+00:00",
     }
     assert collect(tmp_path / "down", "--timezone", "Mars", platform="moodle").exit_code == 2
-
-
-def test_a_table_of_one_column_is_no_worksheet(tmp_path, collect):
-    (tmp_path / "sheet.csv").write_text("Identifier\nParticipant 5801\n")
-    done = collect(*two_adas(tmp_path), "--worksheet", tmp_path / "sheet.csv", platform="moodle")
-    assert (done.exit_code, "is not a grading worksheet" in done.stderr) == (2, True)
 
 
 # --- Gradescope's metadata ----------------------------------------------------------------------

@@ -77,10 +77,6 @@ def test_extensions(refused, rows, words):
     assert words in refused(DUE, extensions=LONGER + rows)
 
 
-def test_an_extension_of_no_due_time(refused):
-    assert "file:2: lesson 02 has no due time" in refused(extensions=LONGER + "ada,02,2,ill\n")
-
-
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
@@ -112,7 +108,6 @@ LOSS = "'02':\n  values:\n    loss of net:\n      value: {}\n      low: 0\n     
 @pytest.mark.parametrize(
     ("text", "line", "place"),
     [
-        ("'02': {}\n", 1, "02.values"),
         ("'02':\n  values: 3\n", 2, "02.values"),
         ("", 1, "the file"),
         (LOSS.format("true", "      unit: ''\n"), 4, "02.values.loss of net.value"),

@@ -44,10 +44,9 @@ READ = {
 
 @pytest.mark.parametrize(("text", "read", "is_finding"), [(k, *v) for k, v in READ.items()])
 def test_what_is_read(text, read, is_finding):
-    unread = []
-    answers, findings = parse_answers(text.encode(), "answers.txt", IDS, unread)
+    answers, findings = parse_answers(text.encode(), "answers.txt", IDS)
     assert {key: answer.text for key, answer in answers.items()} == read
-    assert bool(unread) == bool(findings) == is_finding
+    assert bool(findings) == is_finding
 
 
 def test_two_values_of_one_question_do_not_count():
@@ -152,12 +151,11 @@ def test_answers_in_utf_16_are_looked_at(ada):
     assert "UTF-8" in page
 
 
-def test_a_line_that_is_not_understood_stands_beside_its_question(ada):
+def test_a_line_that_is_not_understood_is_reported(ada):
     text = LINES.replace(b"keras_epoch_s = 1.05", b"keras epoch s was 1.05 in my run")
     points, page, _ = ada("answers.txt", text)
     assert points != "10/10"
-    found = "no readable answer, but this line: keras epoch s was 1.05 in my run"
-    assert found in page
+    assert "keras epoch s was 1.05 in my run" in page
     assert "A line of the answers could not be read" in page
 
 
