@@ -12,7 +12,7 @@ from autograder.collect import archives, metadata
 from autograder.collect.attempts import keep_latest, submitted
 from autograder.collect.download import About, Item, Piece, pieces_of
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
-from autograder.collect.lesson_folder import named, write_folder
+from autograder.collect.lesson_folder import digests, named, remove_folder, write_folder
 from autograder.collect.lessons import Ids, named_lesson, sort_out
 from autograder.collect.platforms import FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
@@ -69,9 +69,13 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
                 items.append(replace(item, label="/".join(filter(None, (name, item.label)))))
         home.mkdir(parents=True, exist_ok=True)
         before = manifest.read(home / manifest.COPY) or {}
+        moved: dict[str, str] = {}
         for owner in owned(items, wanted.who):
-            done.new += rows_of(owner, home, wanted, stack, before, done)
-    collected = before | {row.folder: row for row in done.new}
+            rows = list(rows_of(owner, home, wanted, stack, before, done))
+            moved |= settled(owner, rows, home, before)
+            done.new += rows
+    kept = {folder: row for folder, row in before.items() if (home / folder).is_dir()}
+    collected = kept | {row.folder: row for row in done.new}
     rows = list(with_times(collected.values(), wanted.times))
     timed = {(student, row.lesson) for row in rows for student in row.owners}
     done.unused_times = [f"{student}/{lesson}" for student, lesson in wanted.times.keys() - timed]
@@ -79,7 +83,7 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
         empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
         rows = with_groups(rows, wanted.groups, empty)
     collected = {row.folder: row for row in rows}
-    done.rows, done.ended = manifest.update(home, collected, done.replaced)
+    done.rows, done.ended = manifest.update(home, collected, done.replaced, moved)
     return done
 
 
@@ -151,8 +155,7 @@ def owned(items: Iterable[Item], who: WhoIs) -> list[Owned]:
         owner = owners.setdefault(name, Owned(name, students, group))
         owner.items.append(item)
         for claim in (claim for claim, names in known.items() if not names):
-            detail = shortened(f"{claim}: no student on the roster, or more than one")
-            owner.doubts.append(note_of(FindingCode.OWNER_UNKNOWN, "", detail))
+            owner.doubts.append(note_of(FindingCode.OWNER_UNKNOWN, "", shortened(claim)))
     return sorted(owners.values(), key=lambda owner: owner.folder)
 
 
@@ -191,6 +194,24 @@ def rows_of(
             if written.unchanged and not (row.submitted or unread or wanted.times):
                 row = replace(row, submitted=earlier.submitted)  # from a table of times
         yield replace(row, doubts=doubts.written(list(dict.fromkeys(odd))))
+
+
+def settled(owner: Owned, rows: Iterable[Row], home: Path, before: Rows) -> dict[str, str]:
+    """Remove folders that had no owner if a new row has all their files.
+
+    Return the new folder for each old one.
+    """
+    moved: dict[str, str] = {}
+    names = {folder_name(name_of(claim.name)) for item in owner.items for claim in item.claims}
+    for row in rows:
+        for name in names - {owner.folder} if row.students else ():
+            old = f"{name}/{row.folder.rpartition('/')[2]}"
+            if old not in before or before[old].students or not (home / old).is_dir():
+                continue
+            if {*digests(home / old).values()} <= {*digests(home / row.folder).values()}:
+                moved[old] = row.folder
+                remove_folder(home / old)
+    return moved
 
 
 def row_of(

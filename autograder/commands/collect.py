@@ -119,4 +119,4 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
         ("Times in --times without a submission", sorted(done.unused_times)),
     )
     everybody = {student for row in done.rows.values() for student in row.owners}
-    return [*lines, *to_check(done.rows, into, done.nobodys), *against_roster(everybody, people)]
+    return [*lines, *against_roster(everybody, people), *to_check(done.rows, into, done.nobodys)]

@@ -21,11 +21,20 @@ def unassigned(folder: Path) -> tuple[manifest.Rows, list[str]]:
 
 def not_graded(rows: Mapping[str, manifest.Row], unowned: Sequence[str]) -> list[str]:
     """Return lines about submissions and files that are not graded because they have no student."""
-    of_nobody = [row.folder for row in rows.values() if not row.owners]
-    return listed_lines(
-        ("Not graded, because the row names no student", of_nobody),
+    of_nobody = [row for row in rows.values() if not row.owners]
+    waiting = [row for row in of_nobody if manifest.is_doubtful(row)]
+    lines = listed_lines(
         ("Files that belong to nobody", unowned),
+        ("Not graded, because the row names no student", [row.folder for row in of_nobody]),
     )
+    if waiting:
+        have = "submission has" if len(waiting) == 1 else "submissions have"
+        lines.append(
+            f"{len(waiting)} {have} no owner, because the roster lacks these ids or has them "
+            f"twice: {some(manifest.reasons(waiting))}. Add them to the roster and collect again, "
+            f"or write the student into `students` in {manifest.NAME}."
+        )
+    return lines
 
 
 def to_check(rows: Mapping[str, manifest.Row], folder: Path, unowned: Sequence[str]) -> list[str]:

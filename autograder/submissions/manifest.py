@@ -11,7 +11,7 @@ team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off
 
 import csv
 import io
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
@@ -94,6 +94,11 @@ def is_doubtful(row: Row) -> bool:
     return any(doubt.code.severity != Severity.INFORMATION for doubt in doubts_in(row))
 
 
+def reasons(rows: Iterable[Row]) -> list[str]:
+    """Return a sentence on each row: its folder and the doubts that a person should settle."""
+    return [f"{row.folder} ({'; '.join(note.actual for note in doubts_in(row))})" for row in rows]
+
+
 def written(rows: Iterable[Row]) -> str:
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
@@ -116,14 +121,20 @@ def unquoted(cell: str) -> str:
 # --- collecting again -----------------------------------------------------------------------------
 
 
-def update(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows, list[str]]:
-    """Write the manifest and the hidden copy.
+def update(
+    home: Path, collected: Rows, replaced: Collection[str], moved: Mapping[str, str]
+) -> tuple[Rows, list[str]]:
+    """Write the manifest and the hidden copy. `moved` has the new folder for each old one.
 
     Return the manifest's rows, and the edits that no longer apply.
     """
-    before = read(home / COPY) or {}
-    edited = read(home / NAME)
-    rows, ended = merged(before, before if edited is None else edited, collected, replaced)
+    before, edited = read(home / COPY) or {}, read(home / NAME)
+    edited = dict(before) if edited is None else edited
+    for old, new in moved.items():  # edits move with their folder
+        for rows in (before, edited):
+            if old in rows and new not in rows:
+                rows[new] = replace(rows[old], folder=new)
+    rows, ended = merged(before, edited, collected, replaced)
     write_if_new(home / NAME, written(rows.values()))
     write_if_new(home / COPY, written(collected.values()))
     return rows, ended
@@ -134,9 +145,11 @@ def merged(
 ) -> tuple[Rows, list[str]]:
     """Return the collected rows with the edits applied, and the edits that no longer apply.
 
-    `replaced`: the folders whose files another submission replaced.
+    `replaced`: the folders whose files another submission replaced. Rows of an earlier collection
+    whose folder is gone are left out.
     """
-    rows, ended = dict(edited), []
+    rows = {name: row for name, row in edited.items() if name in collected or name not in before}
+    ended = []
     for folder, new in sorted(collected.items()):
         old = before.get(folder, Row(folder))  # empty if the instructor wrote the row by hand
         cells = asdict(edited.get(folder, old))

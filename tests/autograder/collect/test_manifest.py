@@ -1,13 +1,14 @@
 """manifest.csv: an instructor's edits take precedence and survive collecting again."""
 
 import csv
+import shutil
 
 import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.codes import FindingCode
-from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in, merged
+from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in, merged, written
 from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import (
@@ -198,3 +199,35 @@ def test_a_submission_without_files_changes_no_facts_about_the_earlier_one(tmp_p
         assert (row.late, done.exit_code) == ("", 1)
         assert [doubt.code for doubt in doubts_in(row)] == [FindingCode.ARCHIVE_WITHIN]
         assert (done.folder / row.folder / "a.out").read_bytes() == GOOD
+
+
+def test_work_of_nobody_gets_its_owner_when_the_roster_names_them(tmp_path, collect):
+    """The old row goes with its folder; edits of it and changed folders stay."""
+    place = write(tmp_path, "down", canvas())
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student,canvas_id\nada,101\n")
+    folder = collect(place, "--roster", roster, platform="canvas").folder
+    assert sorted(cells(folder)) == ["ada/01", "leeweizo/01", "meyerben/01"]
+    edit(folder, {"meyerben/01": {"submitted": "2026-03-01T20:00+01:00"}})
+    (folder / "leeweizo/01/mine.txt").write_text("kept\n")
+    roster.write_text("student,canvas_id\nada,101\nben,102\nzoe,103\n")
+    collect(place, "--roster", roster, platform="canvas")
+    rows = cells(folder)
+    assert sorted(rows) == ["ada/01", "ben/01", "leeweizo/01", "zoe/01"]
+    assert rows["ben/01"]["students"] == "ben"
+    assert rows["ben/01"]["submitted"] == "2026-03-01T20:00+01:00"
+    assert not (folder / "meyerben").exists()
+    assert (folder / "leeweizo/01/mine.txt").is_file()
+
+
+def test_a_row_and_folder_deleted_by_hand_stay_deleted(tmp_path, collect, roster):
+    folder = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas").folder
+    rows = cells(folder)
+    shutil.rmtree(folder / "ben")
+    shutil.rmtree(folder / "zoe")
+    del rows["ben/01"], rows["zoe/01"]
+    (folder / NAME).write_text(written(Row(*row.values()) for row in rows.values()))
+    zoe = {name: data for name, data in canvas().items() if "_103_" in name}
+    collect(write(tmp_path, "down 2", zoe), *roster, platform="canvas")
+    assert sorted(cells(folder)) == ["ada/01", "zoe/01"]
+    assert (folder / "zoe/01").is_dir()
