@@ -12,14 +12,13 @@ from autograder.judging.runs_that_count import finished, is_strange
 from autograder.measuring.metrics import metric_named
 from autograder.notes import make_note
 from autograder.reading.files import read_files
-from autograder.settings.reruns import RepeatedJob, Rerun
+from autograder.settings.reruns import Rerun
 from autograder.settings.rubric_schema import Condition, RubricCheck, own_readers
 from autograder.verdict import NOT_MEASURED, Judged, Repeated
 
 LESS = 0.1  # of a check's points, by which two honest runs may differ
 # A rerun is started by the instructor's own job file, on one node.
 OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ranks")
-MACHINE = ("site", "device", "threads")
 # All other conditions with partial points are about speed.
 UNTIMED = ("test_accuracy", "loss_last", "steps")
 
@@ -27,9 +26,9 @@ UNTIMED = ("test_accuracy", "loss_last", "steps")
 def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[Repeated, ...]:
     """Return the points of each check on runs, in the submission and in the rerun."""
     jobs = [(rerun, job) for rerun in reruns for job in rerun.jobs]
-    checks = {check.id: check for check in map(without_job, hand_in.rubric.checks) if check.require}
+    checks = {check.id: check for check in map(repeatable, hand_in.rubric.checks) if check.require}
     rubric = hand_in.rubric.model_copy(update={"checks": [*checks.values()]})
-    readers = own_readers(rubric)
+    readers, launches = own_readers(rubric), {launch for _, job in jobs for launch in job.launches}
     runs = [
         run
         for rerun, job in jobs
@@ -43,7 +42,7 @@ def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[
     for check in judged.checks:
         if result := results.get(check.id):
             compared = result.status != NOT_MEASURED and all(
-                can_compare(hand_in, again, condition, name, [job for _, job in jobs])
+                is_repeated(hand_in, condition.metric, name, launches)
                 for condition in checks[check.id].require
                 if condition.only in (None, hand_in.profile)
                 for name in {*condition.of, condition.base, condition.minus, condition.over}
@@ -53,30 +52,24 @@ def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[
     return tuple(found)
 
 
-def without_job(check: RubricCheck) -> RubricCheck:
-    asked = [condition for condition in check.require if condition.metric not in OF_THE_JOB]
-    return check.model_copy(update={"require": asked})
+def repeatable(check: RubricCheck) -> RubricCheck:
+    """Return the check without conditions on the job, and on speed, which depends on the load."""
+    kept = [one for one in check.require if one.metric not in OF_THE_JOB and not is_timed(one)]
+    return check.model_copy(update={"require": kept})
 
 
-def can_compare(
-    hand_in: HandIn, again: HandIn, condition: Condition, name: str | None, jobs: list[RepeatedJob]
-) -> bool:
-    """Return whether a run was run again, for a timing on the same machine without other load.
+def is_timed(condition: Condition) -> bool:
+    return condition.metric not in UNTIMED and partial_from(condition) is not None
+
+
+def is_repeated(hand_in: HandIn, metric: str, name: str | None, launches: set[str]) -> bool:
+    """Return whether the run that counts was run again.
 
     A metric over all runs with one name needs every one of them, and a rerun repeats only one.
     """
-    mine, other = (finished(one, name) if name else [] for one in (hand_in, again))
-    if not mine:
-        return True  # it gave no points
-    all_runs = metric_named(condition.metric).all_runs
-    launches = {launch for job in jobs for launch in job.launches}
-    if mine[-1].launch not in launches or (all_runs and len(mine) > 1):
-        return False
-    untimed = condition.metric in UNTIMED or not partial_from(condition)
-    if all_runs or not other or untimed:
-        return True
-    same = all(mine[-1].header.get(fact) == other[-1].header.get(fact) for fact in MACHINE)
-    return same and all(job.undisturbed for job in jobs)
+    mine = finished(hand_in, name) if name else []
+    needs_all = metric_named(metric).all_runs and len(mine) > 1
+    return not mine or (mine[-1].launch in launches and not needs_all)
 
 
 def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> Examined:

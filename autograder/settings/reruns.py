@@ -7,7 +7,7 @@ RERUNS/ada/02/outputs/     these jobs' outputs, which are no more trustworthy th
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StrictBool
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from autograder.errors import SettingsError
 from autograder.settings.strict_yaml import reason
@@ -22,7 +22,6 @@ class RepeatedJob(BaseModel):
     # Only the last part of a path, so that no file outside the folder of outputs is read.
     files: tuple[Annotated[str, AfterValidator(lambda text: Path(text).name)], ...]
     launches: tuple[str, ...]  # the student's runs that it repeats, by their ids in the record
-    undisturbed: StrictBool = False  # whether no other job used its cores
 
 
 class Rerun(BaseModel):

@@ -7,6 +7,7 @@ link or pipe that the account may have created.
 import contextlib
 import os
 import pwd
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +25,7 @@ if declare -F load_software >/dev/null; then load_software >&2 || exit 1; fi
 exec python -P "$@"
 """
 PID_FIRST = ("sh", "-c", 'echo $$; exec "$@"', "sh")
-FACTS = """\
-import lessons.toolkit.record, cluster.cli, os, sys
-print(); print(os.environ.get("COURSE_DATA", "")); print(sys.prefix)
-"""
+IMPORTS = "import lessons.toolkit.record, cluster.cli, sys; print(sys.prefix)"
 
 
 @dataclass(frozen=True)
@@ -38,19 +36,14 @@ class Account:
     variables: dict[str, str]  # variables of the site; no others are passed on
 
     def run(
-        self,
-        *words: str,
-        home: str = "",
-        data: bytes = b"",
-        show: bool = False,
-        seconds: float | None = 60,
+        self, *words: str, data: bytes = b"", show: bool = False, seconds: float | None = 60
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command as this account, without our environment variables.
 
         `show` prints its errors.
         """
-        known = CLEAN | self.variables | {"HOME": home or self.home}
-        known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
+        known = CLEAN | self.variables | {"HOME": self.home, "SHELL": "/bin/bash"}
+        known |= {"USER": self.name, "LOGNAME": self.name}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]
         pipe = subprocess.PIPE
         words, errors_to = (*self.front, *clean, *PID_FIRST, *words), None if show else pipe
@@ -61,13 +54,13 @@ class Account:
             try:
                 pid = process.stdout.readline().strip()  # type: ignore[union-attr]
                 output, errors = process.communicate(data, seconds)
-            except BaseException as error:
+            except subprocess.TimeoutExpired:
                 self.end(process, pid.decode())
-                if not isinstance(error, subprocess.TimeoutExpired):
-                    raise
-                raise click.ClickException(
-                    f"a command of the account {self.name} has not ended within {seconds:g} s"
-                ) from None
+                late = f"a command of the account {self.name} has not ended within {seconds:g} s"
+                raise click.ClickException(late) from None
+            except BaseException:
+                self.end(process, pid.decode())
+                raise
         return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
     def end(self, process: subprocess.Popen, pid: str) -> None:
@@ -75,42 +68,29 @@ class Account:
         for name in ("TERM", "KILL"):
             self.run("sh", "-c", "kill -$0 $1", name, pid)  # /bin/kill is not on every machine
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(30)
+                process.wait(60)  # longer than a job takes to end
                 return
 
-    def do(self, *words: str, data: bytes = b"") -> str:
-        done = self.run(*words, data=data)
-        if done.returncode:
-            raise click.ClickException(
-                f"{words[0]} failed for {self.name}: {last_line(done.stderr)}"
-            )
-        return done.stdout.decode(errors="replace").strip()
-
     def python(
-        self, *words: str, home: str = "", show: bool = False, seconds: float | None = 120
+        self, *words: str, data: bytes = b"", show: bool = False, seconds: float | None = 120
     ) -> subprocess.CompletedProcess[bytes]:
         """Run the site's Python with these words as the account."""
-        return self.run(
-            "bash", "-c", IN_SITE, "python", *words, home=home, show=show, seconds=seconds
-        )
+        shell = ("bash", "-c", IN_SITE, "python")
+        return self.run(*shell, *words, data=data, show=show, seconds=seconds)
 
-    def readable(self, folder: Path, *tests: str) -> str:
-        """Return one path in the folder that passes the tests of `find`, or ""."""
+    def refuse(self, folder: Path, tests: tuple[str, ...], sentence: str) -> None:
+        """Raise an error if a path in the folder passes these tests of `find`, by this account."""
         found = self.run("find", str(folder.resolve()), *tests, "-print", "-quit", seconds=600)
-        return found.stdout.decode(errors="replace").strip()
+        if path := found.stdout.decode(errors="replace").strip():
+            raise click.ClickException(f"{self.name} can {sentence.format(path=path)} {folder}")
 
 
 def last_line(text: bytes) -> str:
     return (text.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
 
 
-def account_named(name: str | None, variables: dict[str, str]) -> Account:
+def account_named(name: str, variables: dict[str, str]) -> Account:
     """Return the account if commands can run under it, which needs root or sudo permission."""
-    if name is None:
-        raise click.UsageError(
-            "students' programs must run under an account that cannot read the class's files: "
-            "name it with --as USER (needs root, or sudo for that account)"
-        )
     try:
         known = pwd.getpwnam(name)
     except KeyError:
@@ -121,39 +101,29 @@ def account_named(name: str | None, variables: dict[str, str]) -> Account:
         )
     front = ("runuser", "-u", name, "--") if os.getuid() == 0 else ("sudo", "-n", "-u", name, "--")
     account = Account(name, front, known.pw_dir, variables)
-    try:
-        account.do("true")
-    except (OSError, click.ClickException):
+    if not shutil.which(front[0]) or account.run("true").returncode:
         raise click.ClickException(
             f"you cannot run commands as {name}: become root, or get sudo for that account"
-        ) from None
+        )
     return account
 
 
 def check_closed(account: Account, *folders: Path) -> None:
     """Check that the account cannot read any files in these folders, by trying to read them."""
-    for folder in folders:
-        if folder.exists() and (path := account.readable(folder, "-type", "f", "-readable")):
-            raise click.ClickException(
-                f"{account.name} can read {path!r}, so what runs as that account could too:"
-                f" close the folder first: chmod go-rwx {folder}"
-            )
+    sentence = "read {path!r}, so what runs as that account could too; close it: chmod go-rwx"
+    for folder in filter(Path.exists, folders):
+        account.refuse(folder, ("-type", "f", "-readable"), sentence)
 
 
-def check_course(account: Account) -> str:
-    """Check that the account can start the course's Python but not change it; return its data."""
-    started = account.python("-c", FACTS)
+def check_course(account: Account) -> None:
+    """Check that the account can start the course's Python but not change it."""
+    started = account.python("-c", IMPORTS)
     if started.returncode:
         raise click.ClickException(
             f"{account.name} cannot start the course's Python in {COURSE}"
             f" ({last_line(started.stderr)}): open the course's folder for reading, and set"
             " COURSE_ENVIRONMENT to an environment that it can start"
         )
-    *_, data, prefix = started.stdout.decode(errors="replace").splitlines()
-    for folder in (COURSE, Path(prefix)):
-        if path := account.readable(folder, "!", "-type", "l", "-writable"):
-            raise click.ClickException(
-                f"{account.name} can write {path!r}, so a program could change the course:"
-                f" chmod -R go-w {folder}"
-            )
-    return data
+    sentence = "write {path!r}, so a program could change the course: chmod -R go-w"
+    for folder in (COURSE, Path(started.stdout.decode().splitlines()[-1])):
+        account.refuse(folder, ("!", "-type", "l", "-writable"), sentence)

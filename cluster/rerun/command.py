@@ -1,27 +1,29 @@
 """`cluster rerun`: run submitted programs again, as jobs of an account that may read nothing."""
 
+import json
 import random
 import secrets
 import signal
 import sys
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
 from autograder.commands.options import FOLDER, chosen_profile, options_of, profile_option
 from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
-from autograder.settings.claims import Claim, same, who_is
+from autograder.settings.claims import Claim, who_is
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.roster import read_roster
 from autograder.submissions.class_folder import Submission, read_class
+from autograder.submissions.kinds import lesson_among
 from cluster.rerun.account import Account, account_named, check_closed, check_course
-from cluster.rerun.job import keep, run_job
-from cluster.rerun.repeated import NotRepeatableError, take
+from cluster.rerun.repeated import NotRepeatableError, Programs, Repeated, take
 from cluster.schedulers import real_command
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
-from cluster.sites.site_files import Site
 from cluster.sites.use import PERSONAL
 
 
@@ -32,7 +34,9 @@ from cluster.sites.use import PERSONAL
 )
 @click.argument("path", metavar="CLASS[/STUDENT]", type=click.Path(path_type=Path))
 @click.argument("lesson", metavar="NN")
-@click.option("--as", "user", metavar="USER", help="The account that the jobs belong to.")
+@click.option(
+    "--as", "user", required=True, metavar="USER", help="The account that the jobs belong to."
+)
 @click.option(
     "--out",
     type=FOLDER,
@@ -46,7 +50,7 @@ from cluster.sites.use import PERSONAL
 def rerun_command(
     path: Path,
     lesson: str,
-    user: str | None,
+    user: str,
     out: Path,
     draw: int | None,
     seed: int | None,
@@ -60,13 +64,13 @@ def rerun_command(
     """
     group = path.resolve() if draw else path.resolve().parent
     options = options_of(read_class_file(class_file_of(group)), {"profile": profile})
-    rules = rubric.load_rubric(rubric_file(options.rubrics, lesson))
+    rules = rubric_of(options.rubrics, lesson)
     size = chosen_profile(options.profile, {rules.lesson: rules})
-    submissions = submissions_of(group, options.rubrics, rules.lesson)
+    chosen = submissions_of(group, options.rubrics, rules.lesson)
     if draw:
-        chosen = drawn(submissions, draw, secrets.randbelow(10**6) if seed is None else seed)
+        chosen = drawn(chosen, draw, secrets.randbelow(10**6) if seed is None else seed)
     else:
-        chosen = [submission_of(path.resolve(), rules.lesson, submissions, options.roster)]
+        chosen = [submission_of(path.resolve().name, rules.lesson, chosen, options.roster)]
     private = [group, out.resolve()]
     account = rerun_account(user, private)
     out.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -76,10 +80,9 @@ def rerun_command(
         name = printable(submission.owner)
         click.echo(f"{number} of {len(chosen)}: {name}, lesson {rules.lesson}", err=True)
         try:
-            taken = take(submission, rules, size)
-            ended = [run_job(account, private, taken, job) for job in taken.jobs]
-            keep(out / submission.owner / rules.lesson, taken, ended)
-            click.echo("\n".join(f"  job {one.job_id} {one.state}" for one in ended), err=True)
+            programs, jobs = take(submission, rules, size)
+            ended = [run_again(account, private, programs, job) for job in jobs]
+            keep(out / submission.owner / rules.lesson, submission.owner, rules.lesson, ended)
         except (NotRepeatableError, click.ClickException) as reason:
             click.echo(f"  not run again: {printable(reason)}", err=True)
             failed += 1
@@ -89,10 +92,10 @@ def rerun_command(
         raise SystemExit(1)
 
 
-def rubric_file(folder: Path, lesson: str) -> Path:
+def rubric_of(folder: Path, lesson: str) -> rubric.Rubric:
     known = {file.stem: file for file in rubric.files_in(folder)}
-    if file := known.get(lesson.split("_")[0].zfill(2)):
-        return file
+    if number := lesson_among(lesson, known):
+        return rubric.load_rubric(known[number])
     there = ", ".join(known)
     raise click.UsageError(f"there is no lesson {shortened(lesson)}; there are {there}")
 
@@ -106,22 +109,17 @@ def submissions_of(group: Path, rubrics: Path, lesson: str) -> list[Submission]:
 
 
 def submission_of(
-    path: Path, lesson: str, submissions: list[Submission], roster: Path | None
+    name: str, lesson: str, submissions: list[Submission], roster: Path | None
 ) -> Submission:
-    """Return the submission of CLASS/STUDENT. STUDENT may be any form that the roster has."""
-    by_name = {
-        name: each for each in submissions for name in (each.owner, *each.students)
-    }  # a group's folder belongs to all its members
-    if path.name in by_name:
-        return by_name[path.name]
-    known = who_is(read_roster(roster), {})(Claim(path.name))
-    found = [name for name in by_name if name in known or same(name) == same(path.name)]
-    if len(found) == 1:
-        return by_name[found[0]]
-    possible = f"; it may be {', '.join(sorted(found))}" if found else ""
+    """Return a student's submission. `name` may be any form that the roster has."""
+    # a group's folder belongs to all its members
+    by_name = {one: each for each in submissions for one in (each.owner, *each.students)}
+    for known in (name, *who_is(read_roster(roster), {})(Claim(name))):
+        if known in by_name:
+            return by_name[known]
     raise click.UsageError(
-        f"{shortened(path.name)} submitted nothing for lesson {lesson} in {path.parent}{possible}. "
-        "Name CLASS/STUDENT, or CLASS with --draw N"
+        f"{shortened(name)} submitted nothing for lesson {lesson}. Name CLASS/STUDENT, or CLASS"
+        " with --draw N"
     )
 
 
@@ -137,14 +135,19 @@ def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submiss
     return chosen
 
 
-def rerun_account(user: str | None, private: list[Path]) -> Account:
+def rerun_account(user: str, private: list[Path]) -> Account:
     """Return the jobs' account, after checking what it can reach."""
     site = site_files.current()
     if program := scheduler_of(site).SUBMIT_PROGRAM:
         real_command.need(program, site)
-    account = account_named(user, variables_of(site))
+    # The account's jobs get the site's file, data, Python and account, and no other variables.
+    known = {name: site.variable(name) for name in PERSONAL.values()}
+    known |= {name: text for name, text in site.exports.items() if name.startswith("SBATCH_")}
+    known["COURSE_SITE"] = str(site_files.FOLDER / f"{site.name}.sh")
+    account = account_named(user, {name: text for name, text in known.items() if text})
     check_closed(account, *private)
-    if not check_course(account):
+    check_course(account)
+    if "COURSE_DATA" not in account.variables:
         click.echo(
             "COURSE_DATA is not set: without a network, programs find only the synthetic stand-in",
             err=True,
@@ -152,9 +155,29 @@ def rerun_account(user: str | None, private: list[Path]) -> Account:
     return account
 
 
-def variables_of(site: Site) -> dict[str, str]:
-    """Return the variables that the account's jobs get: site file, data, Python and account."""
-    known = {name: site.variable(name) for name in PERSONAL.values()}
-    known |= {name: text for name, text in site.exports.items() if name.startswith("SBATCH_")}
-    known["COURSE_SITE"] = str(site_files.FOLDER / f"{site.name}.sh")
-    return {name: text for name, text in known.items() if text}
+def run_again(
+    account: Account, hide: list[Path], programs: Programs, job: Repeated
+) -> dict[str, Any]:
+    """Run one job. `hide` are folders that no program may see, whatever their permissions."""
+    texts = {name: text.decode("latin-1") for name, text in programs.items()}
+    request = {"job": asdict(job), "programs": texts, "variables": account.variables}
+    data = json.dumps(request | {"hide": list(map(str, hide))}).encode()
+    words = ("-m", "cluster.rerun.one_job")
+    done = account.python(*words, data=data, show=True, seconds=None)
+    if done.returncode:
+        raise click.ClickException("the job did not run; the reason is above")
+    return json.loads(done.stdout.splitlines()[-1]) | {"launches": job.launches}
+
+
+def keep(folder: Path, student: str, lesson: str, ended: list[dict[str, Any]]) -> None:
+    """Write RERUNS/STUDENT/NN: the outputs, and what the grader needs to know about the jobs."""
+    outputs = folder / "outputs"
+    outputs.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for old in outputs.iterdir():
+        old.unlink()
+    for number, job in enumerate(ended, 1):
+        job["files"] = [f"rerun_{number}.{end}" for end in ("out", "err")]
+        for name in job["files"]:
+            (outputs / name).write_bytes(job.pop(name[-3:]).encode("latin-1"))
+    facts = {"student": student, "lesson": lesson, "jobs": ended}
+    (folder / "rerun.json").write_text(json.dumps(facts, indent=1) + "\n")

