@@ -1,10 +1,8 @@
 """`cluster site check`: report what is wrong with a site file before a job fails."""
 
-import difflib
 import re
 import subprocess
 import sysconfig
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -42,16 +40,6 @@ FUNCTIONS = {
     "launch_ranks": "it starts the ranks of a job: launch_ranks N PROGRAM …",
     "launch": 'the file\'s last line must be: source "$(dirname "${BASH_SOURCE[0]}")/job.sh"',
 }
-# The functions that a site file may define for jobs.
-OWN_FUNCTIONS = ("launch_ranks", "launch_nodes", "load_software")
-# Variables that sbatch reads and site files set. A name that is nearly one of these is misspelt.
-SBATCH_READS = (
-    *("SBATCH_ACCOUNT", "SBATCH_PARTITION", "SBATCH_QOS", "SBATCH_RESERVATION", "SBATCH_CLUSTERS"),
-    *("SBATCH_CONSTRAINT", "SBATCH_EXCLUSIVE", "SBATCH_TIMELIMIT", "SBATCH_SIGNAL", "SBATCH_HINT"),
-    *("SBATCH_GRES", "SBATCH_GPUS", "SBATCH_GPUS_PER_NODE", "SBATCH_GPUS_PER_TASK"),
-    *("SBATCH_GPU_BIND", "SBATCH_CPUS_PER_GPU", "SBATCH_MEM_PER_NODE", "SBATCH_MEM_PER_CPU"),
-    *("SBATCH_MEM_PER_GPU", "SBATCH_NETWORK", "SBATCH_EXPORT"),
-)
 PLACEHOLDER = re.compile(r"(?i)<.*>|\byour|xxx|changeme|\bproject\b|todo|\.\.\.|…")
 
 TEMPLATE = site_files.FOLDER / "template.sh"
@@ -108,7 +96,6 @@ def check(file: Path) -> list[str]:
     values = dict(line.split("=", 1) for line in lines if re.match("(SITE|SBATCH)_", line))
     return [
         *(f"{name} is missing: {why}" for name, why in FUNCTIONS.items() if name not in functions),
-        *misspelt_functions(functions),
         *settings_problems(values),
         *launcher_problems(values, " ".join(body)),
         *left_from_template(file, values),
@@ -138,11 +125,7 @@ def settings_problems(values: dict[str, str]) -> list[str]:
             problems.append(f"{name}={value} should be {allowed.pattern.replace('|', ' or ')}")
     for name in values:
         if name.startswith("SITE_") and name not in SETTINGS:
-            meant = nearest(name, SETTINGS, 0.6)
-            hint = f"did you mean {meant}?" if meant else "see cluster/sites/template.sh"
-            problems.append(f"{name} is not a known setting; {hint}")
-        elif name not in SBATCH_READS and (meant := nearest(name, SBATCH_READS)):
-            problems.append(f"sbatch reads no {name}; did you mean {meant}?")
+            problems.append(f"{name} is not a known setting: see cluster/sites/template.sh")
     try:
         jobfile.seconds(values.get("SITE_MAX_TIME") or "0")
     except ValueError as error:
@@ -157,19 +140,6 @@ def launcher_problems(values: dict[str, str], body: str) -> list[str]:
     if called and named not in called:
         return [f"SITE_LAUNCHER={named}, but launch_ranks calls {' and '.join(sorted(called))}"]
     return []
-
-
-def misspelt_functions(functions: set[str]) -> list[str]:
-    """Report functions whose names look misspelt, because no job would call them."""
-    return [
-        f"no job calls the function {name}; did you mean {meant}?"
-        for name in sorted(functions - set(OWN_FUNCTIONS))
-        if (meant := nearest(name, OWN_FUNCTIONS))
-    ]
-
-
-def nearest(name: str, known: Iterable[str], likeness: float = 0.85) -> str | None:
-    return next(iter(difflib.get_close_matches(name, sorted(known), 1, likeness)), None)
 
 
 def left_from_template(file: Path, values: dict[str, str]) -> list[str]:

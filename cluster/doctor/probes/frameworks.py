@@ -23,14 +23,6 @@ def torch() -> Diagnosis:
     gpus = torch.cuda.device_count()
     facts = {"version": torch.__version__, "gpus": gpus, "cuda": torch.version.cuda}
     words = f"{torch.__version__}, built {built_for(torch.version.cuda)}, sees {gpus} GPUs"
-    if both := [f"{name} {version}" for name in CUDNN if (version := installed(name))]:
-        words = f"{words}; {' and '.join(both)}"
-        if len(both) > 1:
-            return look(
-                f"{words} write the same files, and the last one installed wins",
-                "make one environment per framework: COURSE_FRAMEWORK in environment.yml",
-                **facts,
-            )
     if gpus:
         nccl = ".".join(map(str, torch.cuda.nccl.version()))
         return ok(f"{words}, NCCL {nccl}", **facts, nccl=nccl)

@@ -1,13 +1,12 @@
-"""Check a node's network interfaces, and which of them Gloo and NCCL would use."""
+"""Check a node's network interfaces, and which of them Gloo would use."""
 
 import ipaddress
 import os
-import re
 import socket
 
 from cluster.doctor.diagnosis import Diagnosis, broken, look, node_name, ok
 
-SET = "export GLOO_SOCKET_IFNAME={name} NCCL_SOCKET_IFNAME={name} in the site file"
+SET = "export GLOO_SOCKET_IFNAME=NAME NCCL_SOCKET_IFNAME=NAME in the site file"
 
 
 def interfaces() -> Diagnosis:
@@ -18,9 +17,8 @@ def interfaces() -> Diagnosis:
             "report this node with the output of ip -brief address, and ask for another",
             addresses={},
         )
-    speeds = {name: speed for name, speed in interface_speeds().items() if name in addresses}
     mine = address_of_this_node()
-    facts = {"addresses": addresses, "megabits": speeds, "address": mine}
+    facts = {"addresses": addresses, "address": mine}
     if missing := not_there(addresses):
         return broken(
             f"{missing}: no such interface is up here; there are {', '.join(addresses)}",
@@ -30,12 +28,10 @@ def interfaces() -> Diagnosis:
         )
     by_address = {ip: name for name, ip in addresses.items()}
     gloo = os.environ.get("GLOO_SOCKET_IFNAME") or by_address.get(mine, "")
-    nccl = chosen_by_nccl(list(addresses), os.environ.get("NCCL_SOCKET_IFNAME", ""))
-    facts |= {"gloo": gloo, "nccl": nccl}
     if not gloo and not ipaddress.ip_address(mine).is_loopback:
         return broken(
             f"{node_name()} resolves to {mine}, which is no address of this node",
-            SET.format(name=nccl or "NAME"),
+            SET,
             **facts,
         )
     real = [name for name in addresses if not name.startswith("lo")]
@@ -46,29 +42,19 @@ def interfaces() -> Diagnosis:
             "support",
             **facts,
         )
-    fastest = max(real, key=lambda name: speeds.get(name, 0), default="")
-    if speeds.get(fastest, 0) >= 2 * speeds.get(gloo, 10**9):
-        return look(
-            f"Gloo would take {gloo} ({megabits(speeds[gloo])}), but {fastest}"
-            f" ({megabits(speeds[fastest])}) is faster",
-            SET.format(name=fastest),
-            **facts,
-        )
-    listed = ", ".join(described(name, ip, speeds.get(name)) for name, ip in addresses.items())
-    return ok(f"{listed}; Gloo would take {gloo or 'lo'}, NCCL {nccl or 'none'}", **facts)
+    listed = ", ".join(f"{name} {ip}" for name, ip in addresses.items())
+    return ok(f"{listed}; Gloo would take {gloo or 'lo'}", **facts)
 
 
 def not_there(addresses: dict[str, str]) -> str:
     """Return the first setting that names an interface that is not up, otherwise ""."""
     for variable in ("GLOO_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE", "NCCL_SOCKET_IFNAME"):
+        # NCCL takes a list of prefixes; = means the whole name, and ^ all other interfaces
         wanted = os.environ.get(variable, "")
-        if wanted and not chosen_by_nccl(list(addresses), wanted):
+        prefixes = tuple(word for word in wanted.lstrip("=").split(",") if word)
+        if prefixes and wanted[0] != "^" and not any(n.startswith(prefixes) for n in addresses):
             return f"{variable}={wanted}"
     return ""
-
-
-def described(name: str, ip: str, speed: int | None) -> str:
-    return f"{name} {ip} ({megabits(speed)})" if speed else f"{name} {ip}"
 
 
 def up_with_addresses() -> dict[str, str]:
@@ -84,42 +70,9 @@ def up_with_addresses() -> dict[str, str]:
     return addresses
 
 
-def interface_speeds() -> dict[str, int]:
-    """Return the speed in Mbit/s of those interfaces that report it."""
-    import psutil
-
-    return {name: state.speed for name, state in psutil.net_if_stats().items() if state.speed > 0}
-
-
-def megabits(number: int) -> str:
-    return f"{number / 1000:g} Gbit/s" if number >= 1000 else f"{number} Mbit/s"
-
-
 def address_of_this_node() -> str:
     """Return what Gloo uses by default: the address that the node's name resolves to."""
     wanted = os.environ.get("GLOO_SOCKET_IFNAME")
     if wanted and wanted in (there := up_with_addresses()):
         return there[wanted]
     return socket.gethostbyname(socket.gethostname())
-
-
-def chosen_by_nccl(names: list[str], setting: str) -> str:
-    """Return the interface that NCCL chooses.
-
-    The setting is a list of prefixes: `=name` means only that interface, and `^name` all others.
-    Without a setting, NCCL prefers interfaces named ib*, then others, and uses docker and loopback
-    last.
-    """
-    if setting:
-        exact, exclude = setting.startswith(("=", "^=")), setting.startswith("^")
-        words = [word for word in re.split(",", setting.lstrip("^=")) if word]
-
-        def meant(name: str) -> bool:
-            return any(name == word if exact else name.startswith(word) for word in words)
-
-        names = [name for name in names if meant(name) != exclude]
-    order = ((r"ib", 0), (r"docker", 2), (r"lo$", 3))
-    ranked = sorted(
-        names, key=lambda name: next((rank for stem, rank in order if re.match(stem, name)), 1)
-    )
-    return ranked[0] if ranked else ""

@@ -30,11 +30,7 @@ def test_nothing_is_wrong_with_a_site_file(name, monkeypatch):
                 "SITE_SCHEDULER=lsf",
                 "SITE_SCHEDULER=lsf should be slurm or pbs",
             ),
-            (
-                "SITE_SCRATCH=",
-                "SITE_SCRACH=",
-                "SITE_SCRACH is not a known setting; did you mean",
-            ),
+            ("SITE_SCRATCH=", "SITE_SCRACH=", "SITE_SCRACH is not a known setting"),
             (
                 "SITE_GPUS_PER_NODE=4",
                 "SITE_GPUS_PER_NODE=four",
@@ -42,7 +38,6 @@ def test_nothing_is_wrong_with_a_site_file(name, monkeypatch):
             ),
             ("SITE_MAX_TIME=02:00:00", "SITE_MAX_TIME=2h", "SITE_MAX_TIME=2h: a time is minutes"),
             ("SITE_SCHEDULER=slurm", "SITE_SCHEDULER=pbs", "launch_ranks is missing"),
-            ("load_software() {", "load_sofware() {", "load_sofware; did you mean load_software?"),
             ("SITE_NAME=template", "SITE_NAME=mine", "SITE_TITLE=One line: machine, centre, GPUs"),
             (
                 'source "$(dirname',
@@ -52,11 +47,6 @@ def test_nothing_is_wrong_with_a_site_file(name, monkeypatch):
             ("SITE_INTERNET=no", "SITE_INTERNET=$NOWHERE", "NOWHERE: unbound variable"),
             ("SITE_INTERNET=no", "export SBATCH_ACCOUNT='<project>'", "is a placeholder"),
             ("SITE_LAUNCHER=srun", "SITE_LAUNCHER=mpirun", "but launch_ranks calls srun"),
-            (
-                "SITE_INTERNET=no",
-                "export SBATCH_PARTITON=gpu",
-                "sbatch reads no SBATCH_PARTITON; did you mean SBATCH_PARTITION?",
-            ),
             ("SITE_INTERNET=no", "", "load_software is still the template's"),
             ("SITE_INTERNET=no", "", "charges every job to an account"),
         ],
