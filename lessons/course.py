@@ -18,8 +18,8 @@ from typing import Any
 
 from autograder.reading.files import read_files
 from autograder.records import Run
-from cluster.environment.on_demand import provide_horovod as provide_horovod
 from cluster.jobs import notebook
+from cluster.jobs.horovod import provide_horovod as provide_horovod
 from cluster.jobs.notebook import (
     JobError as JobError,
     cores_per_gpu as cores_per_gpu,

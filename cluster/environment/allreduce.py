@@ -1,8 +1,6 @@
 """Average the ranks' numbers with Horovod. Print the result and what Horovod was built with.
 
-mpirun -np 2 python allreduce.py tensorflow|torch [gpu]
-
-With `gpu`, each rank uses the GPU with its local number, and NCCL transfers the numbers.
+mpirun -np 2 python allreduce.py tensorflow|torch
 """
 
 import os
@@ -10,24 +8,19 @@ import sys
 from typing import Any
 
 
-def average(framework: str, gpu: bool) -> tuple[int, int, float, str]:
+def average(framework: str) -> tuple[int, int, float, str]:
     """Return rank, size, the average that this rank received, and Horovod's transports."""
     if framework == "torch":
         import horovod.torch as hvd
         import torch
 
         hvd.init()
-        device = torch.device("cuda", hvd.local_rank()) if gpu else torch.device("cpu")
-        mine = torch.tensor([float(hvd.rank())], device=device)
+        mine = torch.tensor([float(hvd.rank())])
         return hvd.rank(), hvd.size(), float(hvd.allreduce(mine)[0]), transports(hvd)
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     import horovod.tensorflow.keras as hvd
-    import tensorflow as tf
 
     hvd.init()
-    if gpu:
-        device = tf.config.list_physical_devices("GPU")[hvd.local_rank()]
-        tf.config.set_visible_devices(device, "GPU")
     mean = float(hvd.allreduce(float(hvd.rank())))
     return hvd.rank(), hvd.size(), mean, transports(hvd)
 
@@ -39,4 +32,4 @@ def transports(hvd: Any) -> str:
 
 if __name__ == "__main__":
     line = "rank {} of {} received {}, built with {}"
-    print(line.format(*average(sys.argv[1], "gpu" in sys.argv)), flush=True)
+    print(line.format(*average(sys.argv[1])), flush=True)

@@ -35,12 +35,6 @@ CAUSES = (
         r"No matching distribution found for (?P<what>\S+)",
         "{what} does not exist for this Python and machine; see docs/install.md for other machines",
     ),
-    (
-        # MPI reports in this way that it has no place for its session.
-        r"unable to create the desired directory:\s+Directory: +(?P<what>\S+)\s+Error: +Permission",
-        "the folder for temporary files is not writable ({what}); set TMPDIR to a folder of your "
-        "own, or ask the administrator to run `chmod 1777` on it",
-    ),
 )
 
 

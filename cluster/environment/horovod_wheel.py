@@ -89,11 +89,7 @@ def output_line(number: int, *command: str) -> str | None:
 
 def kept_wheel(values: Mapping[str, object]) -> Path | None:
     """Return the wheel that was built from these inputs earlier, if it is intact."""
-    return intact(shelf_folder() / key(values))
-
-
-def shelf_folder() -> Path:
-    return cache_folder() / "horovod"
+    return intact(cache_folder() / "horovod" / key(values))
 
 
 def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
@@ -105,27 +101,16 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
                 f"Horovod is compiled against {what}, which {sys.executable} does not find; "
                 "install it first (docs/install-cluster.md)"
             )
-    shelf = shelf_folder()
+    shelf = cache_folder() / "horovod"
     with lock(shelf / "lock", f"another set-up is building Horovod (lock {shelf / 'lock'})"):
         for half_made in shelf.glob("building-*"):
             shutil.rmtree(half_made, ignore_errors=True)
         kept = shelf / key(values)
-        found = intact(kept)
-        if found:
+        if found := intact(kept):
             return found
-        both = " and ".join(
-            title
-            for name, title in (("tensorflow", "TensorFlow"), ("torch", "PyTorch"))
-            if has(name, gpu)
-        )
-        with progress(f"Horovod: compiling for {both} (2 to 8 minutes, only once)"):
-            build(shelf, kept, values, gpu or {}, logs)
-        found = intact(kept)
-        if found is None:
-            raise SetUpError(
-                f"{kept} does not contain what was just written there; is the disk damaged?"
-            )
-        return found
+        names = " and ".join(name for name in NAMES if has(name, gpu))
+        with progress(f"Horovod: compiling for {names} (2 to 8 minutes, only once)"):
+            return build(shelf, kept, values, gpu or {}, logs)
 
 
 def intact(kept: Path) -> Path | None:
@@ -142,7 +127,7 @@ def intact(kept: Path) -> Path | None:
 
 def build(
     shelf: Path, kept: Path, values: Mapping[str, object], gpu: Mapping[str, str], logs: Path
-) -> None:
+) -> Path:
     """Download, verify, patch and compile Horovod. Move the wheel into the cache in one step."""
     scratch = Path(tempfile.mkdtemp(prefix="building-", dir=shelf))
     try:
@@ -168,6 +153,7 @@ def build(
         (made / "label.json").write_text(text(label))
         shutil.rmtree(kept, ignore_errors=True)
         made.rename(kept)
+        return kept / file.name
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -211,31 +197,17 @@ def gpu_environment(nccl_home: str | None, framework: str | None = None) -> dict
     """Return the settings with which Horovod's build finds NCCL, for one framework or for both."""
     others = [NAMES[name] for name in NAMES if framework and name != framework]
     left_out = {f"HOROVOD_WITHOUT_{other}": "1" for other in others}
-    for home in (
-        nccl_home,
-        nvidia_wheels.nccl_home(),
-        os.environ.get("NCCL_HOME"),
-        os.environ.get("EBROOTNCCL"),
-        os.environ.get("CONDA_PREFIX"),
-    ):
+    of_site = map(os.environ.get, ("NCCL_HOME", "EBROOTNCCL", "CONDA_PREFIX"))
+    for home in (nccl_home, nvidia_wheels.nccl_home(), *of_site):
         if home and (Path(home) / "include" / "nccl.h").is_file():
             # Horovod looks for CUDA by one name, PyTorch's build files by another.
             asked = ("CUDA_HOME", "HOROVOD_CUDA_HOME", "HOROVOD_BUILD_CUDA_CC_LIST")
             found = {name: os.environ[name] for name in asked if name in os.environ}
             found.setdefault("HOROVOD_BUILD_CUDA_CC_LIST", CAPABILITIES)
-            if cuda := found.get("HOROVOD_CUDA_HOME", found.get("CUDA_HOME")) or cuda_home(
-                framework
-            ):
-                found |= {"CUDA_HOME": cuda, "HOROVOD_CUDA_HOME": cuda}
-            return (
-                found
-                | left_out
-                | {
-                    "HOROVOD_GPU_OPERATIONS": "NCCL",
-                    "HOROVOD_NCCL_HOME": str(home),
-                    "HOROVOD_NCCL_LINK": "SHARED",
-                }
-            )
+            cuda = found.get("HOROVOD_CUDA_HOME") or found.get("CUDA_HOME") or cuda_home(framework)
+            found |= {"CUDA_HOME": cuda, "HOROVOD_CUDA_HOME": cuda} if cuda else {}
+            nccl = {"HOROVOD_GPU_OPERATIONS": "NCCL", "HOROVOD_NCCL_LINK": "SHARED"}
+            return found | left_out | nccl | {"HOROVOD_NCCL_HOME": str(home)}
     raise SetUpError(
         f"no include/nccl.h in {nccl_home or 'the wheels, NCCL_HOME or CONDA_PREFIX'}; name the "
         "folder that holds NCCL's include and lib with --nccl-home (docs/install-cluster.md)"
@@ -253,18 +225,15 @@ def cuda_home(framework: str | None) -> str | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build Horovod once, install it and verify it.")
     parser.add_argument("--gpu", action="store_true", help="with NCCL, for CUDA builds")
-    parser.add_argument("--framework", choices=sorted(NAMES), help="with --gpu: only for this one")
+    parser.add_argument("--framework", choices=sorted(NAMES), help="only for this one, with NCCL")
     parser.add_argument("--nccl-home", metavar="DIR", help="folder of NCCL's include and lib")
     args = parser.parse_args()
     from cluster.environment.verify import verify
 
     logs = cache_folder() / "logs"
     try:
-        if args.framework and not args.gpu:
-            parser.error("--framework needs --gpu; without --gpu, Horovod is built for both")
-        gpu = (
-            gpu_environment(args.nccl_home, args.framework) if args.gpu or args.nccl_home else None
-        )
+        wants_gpu = args.gpu or args.nccl_home or args.framework
+        gpu = gpu_environment(args.nccl_home, args.framework) if wants_gpu else None
         check_compiler()
         install(wheel(logs, gpu), logs)
         verify(logs, gpu=gpu is not None, frameworks=[name for name in NAMES if has(name, gpu)])

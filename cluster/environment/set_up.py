@@ -56,9 +56,6 @@ def set_up(parts: list[str]) -> int:
     except KeyboardInterrupt:
         print("\nSet-up interrupted; run it again and it continues from here.", file=sys.stderr)
         return 130
-    except tomllib.TOMLDecodeError as error:
-        print(f"Set-up stopped: pyproject.toml is not valid TOML: {error}.", file=sys.stderr)
-        return 1
     except (SetUpError, OSError) as error:
         sentence = explain_os_error(error) if isinstance(error, OSError) else error
         print(f"Set-up stopped: {sentence}.", file=sys.stderr)

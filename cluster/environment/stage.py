@@ -118,10 +118,6 @@ class Stamps:
         partial.write_text(text(inputs))
         partial.replace(self.folder / stage)
 
-    def forget(self, *stages: str) -> None:
-        for stage in stages:
-            (self.folder / stage).unlink(missing_ok=True)
-
 
 def text(inputs: object) -> str:
     return json.dumps(inputs, indent=1, sort_keys=True) + "\n"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,34 +27,14 @@ def verify(logs: Path, *, gpu: bool = False, frameworks: Sequence[str] = BOTH) -
     gloo = [str(scripts / "horovodrun"), "--gloo", "-np", "2", "-H", "localhost:2"]
     # Each framework and each transport once; the tests cover all four pairs. GPUs are hidden: both
     # ranks would take the first one, and NCCL refuses two ranks on one GPU.
-    no_gpus = env | {"CUDA_VISIBLE_DEVICES": ""}
+    env["CUDA_VISIBLE_DEVICES"] = ""
     frameworks = sorted(frameworks)
     for framework, launcher in ((frameworks[0], mpirun), (frameworks[-1], gloo)):
         how = "gloo" if launcher is gloo else "mpi"
         log = logs / f"horovod-allreduce-{framework}-{how}.log"
-        output = run([*launcher, *python, framework], log, env=no_gpus, timeout=SECONDS)
-        must_agree(output, f"two {framework} ranks", log)
+        output = run([*launcher, *python, framework], log, env=env, timeout=SECONDS)
+        if any(AGREED.format(rank) not in output for rank in range(2)):
+            raise SetUpError(f"two {framework} ranks disagree on an average; the log is {log}")
         for part in ("MPI", "Gloo", *(["NCCL"] if gpu else [])):
             if not re.search(rf"built with .*\b{part}\b", output):
                 raise SetUpError(f"Horovod was built without {part}; the log is {log}")
-    if gpu and gpus(env) > 1:
-        for framework in frameworks:
-            log = logs / f"horovod-nccl-{framework}.log"
-            output = run([*mpirun, *python, framework, "gpu"], log, env=env, timeout=SECONDS)
-            must_agree(output, f"two {framework} ranks with a GPU each", log)
-
-
-def must_agree(output: str, who: str, log: Path) -> None:
-    if any(AGREED.format(rank) not in output for rank in range(2)):
-        raise SetUpError(f"{who} disagree on an average; the log is {log}")
-
-
-def gpus(env: dict[str, str]) -> int:
-    """Return how many GPUs this machine has."""
-    try:
-        done = subprocess.run(
-            ["nvidia-smi", "-L"], env=env, capture_output=True, text=True, timeout=60
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return 0
-    return sum(line.startswith("GPU ") for line in done.stdout.splitlines())

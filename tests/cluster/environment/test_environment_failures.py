@@ -109,11 +109,6 @@ def test_no_network_then_the_log_is_named_and_kept(course):
             "uv==1 does not exist",
         ),
         (
-            "PMIx detected a call to mkdir was unable to create the desired directory:\n\n"
-            "  Directory: /tmp/ompi.3832\n  Error:     Permission denied\n",
-            "temporary files is not writable (/tmp/ompi.3832); set TMPDIR",
-        ),
-        (
             "HTTPSConnectionPool(host='my.mirror', port=443): Max retries exceeded with url: /x "
             "(Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]')))",
             "PIP_CERT",

@@ -123,6 +123,7 @@ def test_two_set_ups_build_once(shelf, tmp_path, monkeypatch, capsys):
         built.append(kept)
         time.sleep(0.3)
         put_wheel(kept)
+        return kept / "horovod.whl"
 
     monkeypatch.setattr(wheels, "build", slow_build)
     found = []

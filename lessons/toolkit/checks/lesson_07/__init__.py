@@ -1,6 +1,6 @@
 """Public checks of lesson 07: Horovod."""
 
-from cluster.environment.on_demand import provide_horovod
+from cluster.jobs.horovod import provide_horovod
 from lessons.toolkit.checks.lesson_07.faults import check_7_6 as check_7_6
 from lessons.toolkit.checks.lesson_07.horovod import (
     check_7_1 as check_7_1,

@@ -1,6 +1,6 @@
 """Public checks of lesson 08: distributing the data."""
 
-from cluster.environment.on_demand import provide_horovod
+from cluster.jobs.horovod import provide_horovod
 from lessons.toolkit.checks.lesson_08.parts import (
     check_8_1 as check_8_1,
     check_8_2 as check_8_2,
