@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cluster.first_day import report
-from cluster.first_day.day import Day, Passed, WrongError
+from cluster.first_day.day import Day, WrongError
 from cluster.first_day.steps import STEPS
 from cluster.sites import site_files
 
@@ -63,20 +63,12 @@ def first_day_command(site_name: str | None, folder: Path, solutions: Path) -> N
             click.echo(f"   WRONG: {error.found}\n   → {error.advice}\n")
             break
         day.passed.append((step, passed, time.monotonic() - began))
-        tell(passed)
+        looks = (f"   look: {remark}" for remark in passed.remarks)
+        click.echo("\n".join([f"   ok: {passed.found}", *looks, ""]))
     file = report.write(day, wrong)
     click.echo(f"The report, which you can send to others: {file}")
     if wrong:
         left = len(STEPS) - len(day.passed) - 1
         click.echo(f"{left} steps remain. Correct this problem, then run the same command again.")
         raise SystemExit(1)
-    click.echo(f"The course runs here:\n   {report.tested_line(day)}")
-    site_file = report.write_site_file(day)
-    click.echo(f"The tested site file, to copy to cluster/sites: {site_file}")
-
-
-def tell(passed: Passed) -> None:
-    click.echo(f"   ok: {passed.found}")
-    for remark in passed.remarks:
-        click.echo(f"   look: {remark}")
-    click.echo()
+    click.echo(f"The course runs here. For the site file:\n   {report.tested_line(day)}")

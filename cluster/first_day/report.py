@@ -1,12 +1,10 @@
-"""Write the report of a first day: what passed, what is wrong, and the resulting site file."""
+"""Write the report of a first day: what passed, what is wrong, and a line for the site file."""
 
 import platform
-import re
 from datetime import date
 from pathlib import Path
 
 from cluster.first_day.day import Day, Step, WrongError
-from cluster.sites import site_files
 
 SAID = {"rank": "1 rank", "ranks": "2 ranks", "nodes": "2 nodes", "02": "02", "07": "07"}
 
@@ -32,15 +30,6 @@ def write(day: Day, wrong: tuple[Step, WrongError] | None) -> Path:
     file = day.folder / "report.md"
     text = "\n".join(lines).replace(str(Path.home()), "~").replace(str(day.folder), "first-day")
     file.write_text(text + "\n")
-    return file
-
-
-def write_site_file(day: Day) -> Path:
-    """Write the course's site file with today's SITE_TESTED."""
-    course = site_files.FOLDER / f"{day.site.name}.sh"
-    source = course if course.is_file() else day.site.file
-    line, file = tested_line(day), day.folder / f"{day.site.name}.sh"
-    file.write_text(re.sub(r"(?m)^SITE_TESTED=.*$", lambda _: line, source.read_text()))
     return file
 
 
