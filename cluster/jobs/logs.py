@@ -27,29 +27,25 @@ from cluster.sites import site_files
 def logs_command(follow: bool, error: bool, label: str) -> None:
     """Print a job's output, without the lines of the run record, which are for programs."""
     scheduler = scheduler_of(site_files.current())
-    status = scheduler.statuses(label)[0]
-    if status.output is None:  # submitted by the scheduler's own command
-        status = replace(status, output=named_after(label, "out"), error=named_after(label, "err"))
-    file = status.error if error and status.error else status.output
-    if file is None:
-        raise click.ClickException(
-            f"job {label} is {status.state}: no output in this folder has its number in the name"
-        )
-    if not follow:
-        if not file.is_file():
-            raise click.ClickException(f"job {label} is {status.state}: {file} does not exist yet")
-        click.echo(f"$ grep -v :::MLLOG {file}", err=True)
-        for chunk in readable([file.read_bytes()]):
-            sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
-        point_to_errors(status, file)
-        return
-    click.echo(f"$ tail -f {file} | grep -v :::MLLOG", err=True)
+
+    def ask() -> tuple[JobStatus, Path | None]:
+        status = scheduler.statuses(label)[0]
+        if status.output is None:  # submitted by the scheduler's own command
+            status = replace(
+                status, output=named_after(label, "out"), error=named_after(label, "err")
+            )
+        return status, status.error if error and status.error else status.output
+
+    status, file = ask()
+    if not follow and not (file and file.is_file()):
+        where = file or f"a file in this folder with {label} in its name"
+        raise click.ClickException(f"job {label} is {status.state}: there is no {where} yet")
     # Terminals of a Jupyter that was started in the background, as in Open OnDemand, ignore Ctrl+C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    ask_every = min(5.0, scheduler.ASK_EVERY)
+    pause = min(5.0, scheduler.ASK_EVERY)
+    chunks = followed(ask, pause) if follow else [file.read_bytes()]  # type: ignore[union-attr]
     try:
-        for chunk in readable(follow_file(file, lambda: scheduler.statuses(label)[0], ask_every)):
+        for chunk in readable(chunks):
             sys.stdout.buffer.write(chunk)
             sys.stdout.buffer.flush()
     except KeyboardInterrupt:
@@ -58,8 +54,9 @@ def logs_command(follow: bool, error: bool, label: str) -> None:
             err=True,
         )
         raise SystemExit(130) from None
-    status = replace(status, state=scheduler.statuses(label)[0].state)
-    click.echo(f"job {label}: {status.state}", err=True)
+    if follow:
+        status, file = ask()
+        click.echo(f"job {label}: {status.state}", err=True)
     point_to_errors(status, file)
 
 
@@ -71,7 +68,7 @@ def named_after(label: str, ending: str) -> Path | None:
     return max(files, key=lambda file: file.stat().st_mtime, default=None)
 
 
-def point_to_errors(status: JobStatus, shown: Path) -> None:
+def point_to_errors(status: JobStatus, shown: Path | None) -> None:
     """Name the error file of a failed job, which usually holds the reason, and give advice."""
     if not status.over or status.succeeded:
         return
@@ -85,16 +82,14 @@ def point_to_errors(status: JobStatus, shown: Path) -> None:
     failure_advice.advise(status, lambda line: click.echo(line, err=True))
 
 
-def follow_file(file: Path, ask: Callable[[], JobStatus], ask_every: float) -> Iterator[bytes]:
+def followed(ask: Callable[[], tuple[JobStatus, Path | None]], pause: float) -> Iterator[bytes]:
     """Yield the file's bytes as they arrive, until the job has ended and the file is read."""
-    position = 0
-    asked = -ask_every
-    status: JobStatus | None = None
+    position, asked = 0, -pause
     while True:
-        if time.monotonic() - asked >= ask_every:
-            status, asked = ask(), time.monotonic()
-        over = status is not None and status.over  # asked before reading, so that nothing is missed
-        if file.is_file():
+        if time.monotonic() - asked >= pause:
+            (status, file), asked = ask(), time.monotonic()
+        over = status.over  # asked before reading, so that nothing is missed
+        if file and file.is_file():
             with open(file, "rb") as opened:
                 if file.stat().st_size < position:  # started again after a requeue
                     position = 0
@@ -104,4 +99,4 @@ def follow_file(file: Path, ask: Callable[[], JobStatus], ask_every: float) -> I
                     yield chunk
         if over:
             return
-        time.sleep(min(0.25, ask_every))
+        time.sleep(min(0.25, pause))

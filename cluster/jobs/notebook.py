@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from autograder.reading.files import read_files
 from cluster.job_file import jobfile
 from cluster.job_file.programs import programs_of, with_imports
 from cluster.jobs import failure_advice, gpu_share, placing
@@ -29,7 +31,9 @@ from cluster.sites.site_files import Site
 # Set in a notebook for the notebook alone; a batch system would pass them on to the job.
 OWN = {"TF_CPP_MIN_LOG_LEVEL", "OPENBLAS_NUM_THREADS"}
 OWN_GPUS = {"CUDA_VISIBLE_DEVICES"}  # those of this machine, where the job does not run here
-PLACE = re.compile(r"^site: (\S+) .*?^nodes: \d+ \((.*?)\)$", re.M | re.S)  # as `facts` prints
+# Where an output is from and how many ranks it has, as `facts` prints them.
+PLACE = re.compile(r"^site: (\S+) .*?^nodes: \d+ \((.*?)\)$(?:\nranks: (\d+))?", re.M | re.S)
+STARTS = re.compile(r'([\w-]+\.py)\b(.*?)"\$@"')  # a program, and its arguments in the job file
 FIRST_SILENCE = 30.0  # seconds without a message before the first reminder; doubles each time
 
 
@@ -69,13 +73,9 @@ def submit_once(
     path, words, options = Path(job_file), [str(word) for word in arguments], options or {}
     site = site_files.current()
     job_id = None if again else earlier(path, words, options, site)
-    if job_id is None and not again and (files := brought(path, site)):
+    if job_id is None and not again and (files := brought(path, words, options, site)):
         print(f"{path}: its output is here: {', '.join(file.name for file in files)}")
         return files
-    if job_id is None and (parts := parts_of_array(path, options, site)):
-        parted = (options | {"array": part} for part in parts)
-        each = [submit_once(job_file, *words, options=part, again=again) for part in parted]
-        return [file for files in each for file in files]
     statuses = wait_quietly(job_id or submitted(path, words, options, site), site)
     failed = [status for status in statuses if not status.succeeded]
     if failed:
@@ -107,20 +107,6 @@ def typed(line: str) -> str:
     return printed
 
 
-def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]:
-    """Split an array that has more tasks than the site accepts at a time, and return its parts.
-
-    Return nothing for smaller arrays.
-    """
-    indices = jobfile.request(jobfile.read(path), options).array or ()
-    most = site.number("SITE_MAX_JOBS") or len(indices) or 1
-    if len(indices) <= most:
-        return []
-    print(f"{path}: {site.name} takes {most} of your jobs at a time, so the array goes in parts")
-    numbers = [str(index) for index in indices]
-    return [",".join(numbers[at : at + most]) for at in range(0, len(numbers), most)]
-
-
 @in_one_sentence()
 def submit_sizes(
     job_file: str,
@@ -137,10 +123,9 @@ def submit_sizes(
     site = site_files.current()
     plan = [placing.placed(size, site, gpus, minutes) for size in placing.up_to(ranks)]
     together = not (scheduler_of(site).RUNS_HERE or site.settings.get("SITE_MAX_JOBS"))
-    if together and not brought(path, site):
-        for asked in plan:
-            if earlier(path, words, asked, site) is None:
-                submitted(path, words, asked, site)
+    for asked in plan if together else ():
+        if not (earlier(path, words, asked, site) or brought(path, words, asked, site)):
+            submitted(path, words, asked, site)
     found = (submit_once(job_file, *words, options=asked) for asked in plan)
     return list(dict.fromkeys(file for files in found for file in files))
 
@@ -194,15 +179,28 @@ def outputs(job_file: str) -> list[Path]:
     return jobfile.existing_outputs(jobfile.read(path), path.parent)
 
 
-def brought(path: Path, site: Site) -> list[Path]:
+def brought(path: Path, words: list[str], options: dict[str, str], site: Site) -> list[Path]:
     """Return the job's outputs from other machines, or none if it was submitted on this one."""
+    if any(each.asked_the_same(options, words) for each in history.of(path)):
+        return []
+    ranks = str(jobfile.request(jobfile.read(path), options).ntasks)
     host = socket.gethostname() if scheduler_of(site).RUNS_HERE else None
 
-    def is_elsewhere(file: Path) -> bool:
-        place = PLACE.search(file.read_text(encoding="utf-8", errors="replace"))
-        return place is not None and (place[1] != site.name or host not in (None, place[2]))
+    own = {
+        (program, len(shlex.split(before)) + len(words))
+        for program, before in STARTS.findall(path.read_text())
+    }
 
-    return [] if history.of(path) else [file for file in outputs(str(path)) if is_elsewhere(file)]
+    def is_asked(file: Path) -> bool:
+        place = PLACE.search(file.read_text(encoding="utf-8", errors="replace"))
+        if not place or (place[1] == site.name and host in (None, place[2])):
+            return False
+        runs = [(run.header.program, run.header.arguments) for run in read_files([file])]
+        known = [(name, list(a)) for name, a in runs if a is not None and name in dict(own)]
+        same = [a[len(a) - len(words) :] == words and (name, len(a)) in own for name, a in known]
+        return place[3] in (None, ranks) and (not known or any(same))
+
+    return [file for file in outputs(str(path)) if is_asked(file)]
 
 
 def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Site) -> str | None:
@@ -249,9 +247,7 @@ def what_runs(job: Path) -> set[Path]:
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait for the job.
-
-    Print epochs and new states, and repeat an unchanged state less and less often.
+    """Wait for the job. Print new states, and repeat an unchanged one less and less often.
 
     A picture of the epochs replaces the repetitions, so it stays at the end of the output.
     """

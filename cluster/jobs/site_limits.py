@@ -12,9 +12,8 @@ from cluster.jobs import gpu_share
 from cluster.sites import data_sets
 from cluster.sites.site_files import Site
 
-LEAST_CAPABILITY = (
-    7.5  # of a GPU, for PyTorch built with CUDA 13; the locked cuDNN 9.28 needs it too
-)
+# Of a GPU, for PyTorch built with CUDA 13; the locked cuDNN 9.28 needs it too.
+LEAST_CAPABILITY = 7.5
 
 
 def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
@@ -40,14 +39,6 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
             " refused or wait forever"
         )
     sentences += on_nodes(job, asked, site)
-    at_a_time = site.settings.get("SITE_MAX_JOBS")
-    if at_a_time and asked.array and len(asked.array) > int(at_a_time):
-        first, last = asked.array[0], asked.array[int(at_a_time) - 1]
-        part = str(first) if first == last else f"{first}-{last}"
-        sentences.append(
-            f"an array of {len(asked.array)} tasks counts as so many jobs, and at most {at_a_time}"
-            f" of yours may be there at a time: submit it in parts, --array={part} first"
-        )
     sentences += without_internet(site)
     return [f"{site.name}: {sentence}" for sentence in sentences]
 

@@ -6,27 +6,16 @@ import click
 
 from autograder.slurm_notation import SACCT_COLUMNS
 
-# sacct's columns and their widths; a minus aligns to the left.
-COLUMNS = {
-    "JobID": -10,
-    "JobName": -20,
-    "Partition": -10,
-    "State": -20,
-    "ExitCode": 8,
-    "Elapsed": 11,
-    "Timelimit": 11,
-    "NNodes": 6,
-    "NCPUS": 6,
-    "NodeList": -20,
-}
+LEFT = ("JobID", "JobName", "Partition", "State")  # the columns that are aligned to the left
+COLUMNS = (*LEFT, "ExitCode", "Elapsed", "Timelimit", "NNodes", "NCPUS", "NodeList")
 
 
 def show(
-    rows: Iterable[list[str]], parsable: bool, names: Sequence[str] = (), header: bool = True
+    rows: Iterable[dict[str, str]], parsable: bool, names: Sequence[str] = (), header: bool = True
 ) -> None:
     """Print rows as `sacct -X -P` does, or as a table. `names`: as after `--format=`."""
     columns = [column_named(name) for name in names or (SACCT_COLUMNS if parsable else COLUMNS)]
-    cells = [[values[name] for name in columns] for values in map(all_columns, rows)]
+    cells = [[values.get(name, "") for name in columns] for values in map(all_columns, rows)]
     if parsable:
         for row in [columns, *cells] if header else cells:
             click.echo("|".join(row))
@@ -35,7 +24,7 @@ def show(
     heading = [columns, ["-" * width for width in wide]] if header else []
     for row in [*heading, *cells]:
         aligned = (
-            value.ljust(width) if COLUMNS.get(name, 0) < 0 else value.rjust(width)
+            value.ljust(width) if name in LEFT else value.rjust(width)
             for value, width, name in zip(row, wide, columns, strict=True)
         )
         click.echo(" ".join(aligned).rstrip())
@@ -48,12 +37,10 @@ def column_named(name: str) -> str:
     raise click.ClickException(f"sacct: no column {name}; there are {', '.join(known.values())}")
 
 
-def all_columns(row: list[str]) -> dict[str, str]:
-    values = dict(zip(SACCT_COLUMNS, row, strict=True)) | {"ConsumedEnergy": ""}  # not measured
-    values["Elapsed"] = clock(values["ElapsedRaw"])
-    minutes = values["TimelimitRaw"]
-    values["Timelimit"] = clock(str(60 * int(minutes))) if minutes.isdigit() else minutes
-    return values
+def all_columns(row: dict[str, str]) -> dict[str, str]:
+    minutes = row["TimelimitRaw"]
+    limit = clock(str(60 * int(minutes))) if minutes.isdigit() else minutes
+    return row | {"Elapsed": clock(row["ElapsedRaw"]), "Timelimit": limit}
 
 
 def clock(seconds: str) -> str:

@@ -65,5 +65,5 @@ class WithoutSlurm(Scheduler, Protocol):
     def send_signal(self, label: str, number: signal.Signals) -> None:
         """Send a signal to the steps of a job."""
 
-    def records(self, labels: list[str]) -> list[list[str]]:
-        """Return the accounting records of these jobs as rows in SACCT_COLUMNS."""
+    def records(self, labels: list[str]) -> list[dict[str, str]]:
+        """Return the accounting records of these jobs, by sacct's columns."""

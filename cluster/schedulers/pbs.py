@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
 from cluster.schedulers import history, real_command
@@ -28,11 +27,10 @@ TRES = {"cpu": "ncpus", "gres/gpu": "ngpus"}  # Slurm's names for resources
 ENDS = {0: "COMPLETED", -29: "TIMEOUT", -27: "OUT_OF_MEMORY", 256 + 15: "CANCELLED"}
 ENDS |= {256 + 9: "CANCELLED"}
 
-# Options that have another name in qsub; `resources` has the rest of a request.
-SAME = {"account": "-A", "partition": "-q", "mail-user": "-M"}
-FLAGS = {"hold": "-h", "no-requeue": "-r n", "requeue": "-r y"}
-# Options that `resources`, the wrapper or the launcher handle.
+SAME = {"account": "-A", "partition": "-q"}  # options that have another name in qsub
+# Options that `resources`, the wrapper or the launcher handle, or that are PBS's default.
 ELSEWHERE = {
+    "requeue",
     *("job-name", "nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "array"),
     *("output", "error", "open-mode", "dependency", "kill-on-invalid-dep", "export", "chdir"),
     *("gres", "gpus", "gpus-per-node", "gpus-per-task", "exclusive", "parsable"),
@@ -69,10 +67,7 @@ def qsub(
 ) -> tuple[list[str], list[str]]:
     """Return the qsub command, and the options that have no counterpart in PBS."""
     asked = jobfile.request(job, options)
-    own = {
-        "account": site.variable("SBATCH_ACCOUNT"),
-        "partition": site.variable("SBATCH_PARTITION"),
-    }
+    own = {name: site.variable(f"SBATCH_{name.upper()}") for name in SAME}
     own = {name: value for name, value in own.items() if value}
     weighed = job.options | own | options  # with the same priorities as sbatch
     words = ["qsub", "-N", re.sub(r"\s", "_", asked.name)]
@@ -81,9 +76,6 @@ def qsub(
     for name, letter in SAME.items():
         if weighed.get(name):
             words += [letter, weighed[name]]
-    for name, flag in FLAGS.items():
-        if name in weighed:
-            words += flag.split()
     if asked.array:
         words += ["-J", array_range(asked.array)]
     if asked.dependency:
@@ -91,7 +83,7 @@ def qsub(
     words += ["-j", "oe", "-o", "/dev/null"]  # the wrapper opens the job's output itself
     words += ["-v", ",".join(f"{name}={value}" for name, value in handed_over(asked, site))]
     words += ["--", str(FOLDER / "pbs_job.sh"), str(job.path.resolve()), *arguments]
-    left_out = [name for name in weighed if name not in {*SAME, *FLAGS, *ELSEWHERE}]
+    left_out = [name for name in weighed if name not in {*SAME, *ELSEWHERE}]
     return words, left_out
 
 
@@ -152,7 +144,6 @@ def statuses(label: str) -> list[JobStatus]:
             label=number,
             state=state,
             reason=attributes.get("comment", "") if state == "PENDING" else "",
-            expected_start=attributes.get("estimated", {}).get("start_time", ""),
             output=Path(jobfile.fill(known.output, values)) if known else None,
             error=Path(jobfile.fill(known.error, values)) if known and known.error else None,
         )
@@ -181,24 +172,16 @@ def send_signal(label: str, number: signal.Signals) -> None:
     real_command.pass_through(["qsig", "-s", number.name, label])
 
 
-def records(labels: list[str]) -> list[list[str]]:
+def records(labels: list[str]) -> list[dict[str, str]]:
     if not labels:
         raise click.UsageError("PBS needs the jobs: sacct --jobs=12")
-    rows, unknown = [], []
-    for label in labels:
-        try:
-            rows.append(accounting_row(*described(label)))
-        except click.ClickException as error:  # the others are shown nevertheless
-            unknown.append(error)
-    if unknown and not rows:
-        raise unknown[0]
-    return rows
+    return [accounting_row(*described(label)) for label in labels]
 
 
-def accounting_row(number: str, job: dict) -> list[str]:
+def accounting_row(number: str, job: dict) -> dict[str, str]:
     asked, used = job.get("Resource_List", {}), job.get("resources_used", {})
     ended, code = job["job_state"] == "F", job.get("Exit_status", 0)
-    known = {
+    return {
         "JobID": number,
         "User": job.get("Job_Owner", "").partition("@")[0],
         "Account": job.get("Account_Name", "") or job.get("project", ""),
@@ -219,7 +202,6 @@ def accounting_row(number: str, job: dict) -> list[str]:
         "SubmitLine": job.get("Submit_arguments", ""),
         "TotalCPU": used.get("cput", ""),
     }
-    return [known.get(name, "") for name in SACCT_COLUMNS]
 
 
 def moment(text: str | None) -> str:

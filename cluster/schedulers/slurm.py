@@ -1,6 +1,5 @@
 """Support Slurm: sbatch, squeue, scancel and sacct. Refusals come with advice."""
 
-import functools
 import re
 from pathlib import Path
 
@@ -94,19 +93,11 @@ def statuses(label: str) -> list[JobStatus]:
 def output_of(label: str, stream: str) -> Path | None:
     array, _, index = label.partition("_")
     known = history.with_id(array)
-    pattern = getattr(known, stream) if known else asked_by_sbatch(label, stream)
+    pattern = getattr(known, stream) if known else None
     if pattern is None:
         return None
     task = (int(array), int(index)) if index.isdigit() else None
     return Path(jobfile.fill(pattern, jobfile.values_of(int(array), "", "*", task)))
-
-
-@functools.cache  # Slurm forgets a job some minutes after its end
-def asked_by_sbatch(label: str, stream: str) -> str | None:
-    """Return the output or error file of a job that `sbatch` submitted."""
-    name = {"output": "StdOut", "error": "StdErr"}[stream]
-    described = real_command.run(["scontrol", "show", "job", label]).stdout
-    return found[1] if (found := re.search(rf"^\s*{name}=(.+)$", described, re.M)) else None
 
 
 def cancel(label: str) -> None:

@@ -13,32 +13,20 @@ THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 
 def variables(job: QueuedJob) -> dict[str, str]:
     """Return the variables that Slurm sets for a batch script. Every job here has one node."""
-    cpus = str(job.ntasks * job.cpus_per_task)
     values = {
         "SLURM_CLUSTER_NAME": "laptop",
         "SLURM_JOB_ID": str(job.id),
         "SLURM_JOBID": str(job.id),
         "SLURM_JOB_NAME": job.name,
-        "SLURM_JOB_PARTITION": "laptop",
-        "SLURM_JOB_ACCOUNT": "laptop",
-        "SLURM_JOB_USER": job.user,
-        "SLURM_JOB_UID": str(os.getuid()),
         "SLURM_JOB_NUM_NODES": "1",
         "SLURM_NNODES": "1",
         "SLURM_JOB_NODELIST": job.host,
-        "SLURM_NODELIST": job.host,
         "SLURMD_NODENAME": job.host,
         "SLURM_NTASKS": str(job.ntasks),
-        "SLURM_NPROCS": str(job.ntasks),
-        "SLURM_TASKS_PER_NODE": str(job.ntasks),
-        "SLURM_CPUS_ON_NODE": cpus,
-        "SLURM_JOB_CPUS_PER_NODE": cpus,
+        "SLURM_CPUS_ON_NODE": str(job.ntasks * job.cpus_per_task),
         "SLURM_SUBMIT_DIR": job.folder,
-        "SLURM_SUBMIT_HOST": job.host,
         "SLURM_JOB_START_TIME": str(int(job.started or 0)),
-        "SLURM_NODEID": "0",
-        "SLURM_PROCID": "0",
-        "SLURM_LOCALID": "0",
+        **dict.fromkeys(("SLURM_NODEID", "SLURM_PROCID", "SLURM_LOCALID"), "0"),
     }
     if job.seconds is not None:
         values["SLURM_JOB_END_TIME"] = str(int((job.started or 0) + job.seconds))
@@ -86,7 +74,7 @@ def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
 
 
 def remarks(job: QueuedJob) -> list[str]:
-    """Return remarks about this machine, which are printed before the job's own output."""
+    """Return remarks about this machine, for the submitter and for the top of the output."""
     lines = []
     here = len(whole_cores())
     if job.ntasks > here:

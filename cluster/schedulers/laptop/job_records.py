@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 PENDING, RUNNING, COMPLETED = "PENDING", "RUNNING", "COMPLETED"
-FAILED, CANCELLED, TIMEOUT = "FAILED", "CANCELLED", "TIMEOUT"
-OUT_OF_MEMORY, NODE_FAIL = "OUT_OF_MEMORY", "NODE_FAIL"
+FAILED, CANCELLED, TIMEOUT, NODE_FAIL = "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"
 
 
 @dataclass(frozen=True)

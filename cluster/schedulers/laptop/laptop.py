@@ -101,38 +101,37 @@ def send_signal(label: str, number: signal.Signals) -> None:
         processes.signal_steps(job_records.job_folder(job.id), number)
 
 
-def records(labels: list[str]) -> list[list[str]]:
+def records(labels: list[str]) -> list[dict[str, str]]:
     start.start_what_fits()
     named = [job for label in labels for job in job_records.named(label)]
     return [accounting_row(job) for job in (named if labels else job_records.everything())]
 
 
-def accounting_row(job: QueuedJob) -> list[str]:
+def accounting_row(job: QueuedJob) -> dict[str, str]:
     def moment(when: float | None) -> str:
         return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(when)) if when else "Unknown"
 
     cpus = job.ntasks * job.cpus_per_task
     elapsed = (job.ended or time.time()) - job.started if job.started else 0
     cancelled = job.state == job_records.CANCELLED
-    return [
-        job.label,
-        job.user,
-        "laptop",
-        job.name,
-        "laptop",
-        f"CANCELLED by {os.getuid()}" if cancelled else job.state,
-        f"{job.exit_code}:{job.exit_signal}",
-        f"{job.exit_code}:0",  # of steps: not recorded
-        moment(job.submitted),
-        moment(job.started),
-        moment(job.ended),
-        str(int(elapsed)),
-        "UNLIMITED" if job.seconds is None else str(-(-job.seconds // 60)),
-        "1",
-        str(cpus),
-        f"billing={cpus},cpu={cpus},node=1" if job.started else "",
-        job.host if job.started else "None assigned",
-        job.submit_line,
-        str(job.id),
-        *("", "", ""),  # tasks, CPU time and memory are not recorded
-    ]
+    return {
+        "JobID": job.label,
+        "User": job.user,
+        "Account": "laptop",
+        "JobName": job.name,
+        "Partition": "laptop",
+        "State": f"CANCELLED by {os.getuid()}" if cancelled else job.state,
+        "ExitCode": f"{job.exit_code}:{job.exit_signal}",
+        "DerivedExitCode": f"{job.exit_code}:0",
+        "Submit": moment(job.submitted),
+        "Start": moment(job.started),
+        "End": moment(job.ended),
+        "ElapsedRaw": str(int(elapsed)),
+        "TimelimitRaw": "UNLIMITED" if job.seconds is None else str(-(-job.seconds // 60)),
+        "NNodes": "1",
+        "NCPUS": str(cpus),
+        "AllocTRES": f"billing={cpus},cpu={cpus},node=1" if job.started else "",
+        "NodeList": job.host if job.started else "None assigned",
+        "SubmitLine": job.submit_line,
+        "JobIDRaw": str(job.id),
+    }

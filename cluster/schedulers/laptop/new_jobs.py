@@ -8,22 +8,19 @@ import shutil
 import socket
 import time
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from autograder.cpus import whole_cores
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
-from cluster.job_file.sbatch_options import FLAGS, WITH_VALUE, as_words, unknown
+from cluster.job_file.sbatch_options import as_words, unknown
 from cluster.schedulers.contract import Show
-from cluster.schedulers.laptop import dependencies, job_records
+from cluster.schedulers.laptop import dependencies, job_environment, job_records
 from cluster.schedulers.laptop.job_records import QueuedJob
 from cluster.sites.site_files import Site
 
 RANKS_A_CORE = 8  # more would run out of memory: TensorFlow takes 0.5 GB per rank
-DEFAULT_SECONDS = (
-    3600  # for jobs without --time, so that a job that hangs does not block the queue forever
-)
+DEFAULT_SECONDS = 3600  # without --time, so that a job that hangs does not block the queue forever
 
 # Options that must not be ignored silently, because the job would do something else.
 NOT_HERE = ("begin", "deadline", "export", "hold", "input", "test-only", "version", "wrap")
@@ -36,16 +33,17 @@ def enqueue(
     asked = jobfile.request(job, options)
     every_option = {**job.options, **options}
     refuse(asked, every_option)
-    for remark in [*crowded(asked.ntasks), *map(ignored, unknown(every_option))]:
-        show(remark)
+    for name in unknown(every_option):
+        show(f"laptop: --{name} is not known here and changes nothing")
     line = shlex.join(["sbatch", *as_words(options), str(job.path), *arguments])
     script = job.path.read_bytes()
     queued = described(asked, every_option, arguments, line)
+    for remark in job_environment.remarks(queued):
+        show(remark)
     show(f"$ {line}   # run by the laptop's own queue")
-    by_id = names_its_output_by_id(queued, asked)
     with job_records.lock():
         jobs = numbered_tasks(queued, asked)
-        while by_id and any(Path(task.output).exists() for task in jobs):
+        while any(is_of_another_queue(task.output, jobs[0].id) for task in jobs):
             jobs = numbered_tasks(queued, asked)
         for task in jobs:
             write(task, script, os.environ | site.exports)
@@ -65,15 +63,12 @@ def numbered_tasks(queued: QueuedJob, asked: JobRequest) -> list[QueuedJob]:
     ]
 
 
-def names_its_output_by_id(queued: QueuedJob, asked: JobRequest) -> bool:
-    """Return whether the name of the output file contains the job's id.
+def is_of_another_queue(output: str, job_id: int) -> bool:
+    """Return whether an output with this id in its name exists: a cluster's, or an earlier queue's.
 
-    If a file with this name already exists, it comes from another queue's job with the same id. The
-    other queue is Slurm's, or this queue before its records were deleted. The new job then takes
-    the next id, so that the file is not overwritten.
+    The new job then takes the next id, so that the file is not overwritten.
     """
-    index = asked.array[0] if asked.array else None
-    return len({numbered(queued, asked, n, n, index).output for n in (1, 2)}) == 2
+    return str(job_id) in Path(output).name and Path(output).exists()
 
 
 def refuse(asked: JobRequest, every_option: dict[str, str]) -> None:
@@ -89,19 +84,6 @@ def refuse(asked: JobRequest, every_option: dict[str, str]) -> None:
     for name in NOT_HERE:
         if name in every_option and (name, every_option[name]) != ("export", "ALL"):
             raise jobfile.JobFileError(f"--{name}: the laptop site does not know this option")
-
-
-def ignored(name: str) -> str:
-    near = get_close_matches(name, [*WITH_VALUE, *FLAGS], 1)
-    meant = f"; did you mean --{near[0]}?" if near else ""
-    return f"laptop: --{name} is not known here and changes nothing{meant}"
-
-
-def crowded(ranks: int) -> list[str]:
-    here = len(whole_cores())
-    if ranks <= here:
-        return []
-    return [f"laptop: {ranks} ranks on {here} cores take turns, so no speedup can be shown"]
 
 
 def described(

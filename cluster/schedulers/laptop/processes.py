@@ -31,12 +31,3 @@ def signal_steps(folder: Path, number: signal.Signals) -> None:
         with contextlib.suppress(OSError):  # it has just ended
             if script not in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0"):
                 os.kill(process, number)
-
-
-def memory_kills() -> int:
-    """Return how many processes this machine has killed because it ran out of memory."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/vmstat").read_text().splitlines():
-            if line.startswith("oom_kill "):
-                return int(line.split()[1])
-    return 0

@@ -62,16 +62,13 @@ def put_back(job: QueuedJob, folder: Path, descriptor: int) -> None:
 
 def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
     """Run the script to its end, and return the record fields that change."""
-    kills_before = processes.memory_kills()
     try:
         output, error = open_streams(job)
         process = start(job, folder, output, error)
     except OSError as problem:
         print(problem, file=sys.stderr, flush=True)
-        return {
-            "state": job_records.FAILED,
-            "reason": f"{problem.strerror}: {problem.filename}",
-        } | {"exit_code": 1}
+        reason = f"{problem.strerror}: {problem.filename}"
+        return {"state": job_records.FAILED, "reason": reason, "exit_code": 1}
     end_on_signals(job, folder, error, ending, process.pid)
     code = process.wait()
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -80,34 +77,22 @@ def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
     if ending.state:
         wait_for_ranks(folder, KILL_WAIT)
     processes.signal_all(folder, signal.SIGKILL)  # processes that the script left in the background
-    memory_ran_out = processes.memory_kills() > kills_before
-    return end_state(code, ending.state, memory_ran_out)
+    return end_state(code, ending.state)
 
 
-def end_state(code: int, ended_from_outside: str | None, memory_ran_out: bool) -> dict:
+def end_state(code: int, ended_from_outside: str | None) -> dict:
     """Return a job's state, exit code and signal. As in Popen, a negative code means a signal."""
-    exit_code, exit_signal = (0, -code) if code < 0 else (code, 0)
-    killed = code in (-signal.SIGKILL, 128 + signal.SIGKILL)
     if ended_from_outside == job_records.TIMEOUT:
-        return {
-            "state": job_records.TIMEOUT,
-            "reason": "TimeLimit",
-            "exit_code": 0,
-            "exit_signal": 0,
-        }
-    if ended_from_outside:
-        state = ended_from_outside
-    elif killed and memory_ran_out:
-        return {
-            "state": job_records.OUT_OF_MEMORY,
-            "reason": "OutOfMemory",
-            "exit_code": 0,
-            "exit_signal": 125,  # as Slurm reports it
-        }
-    else:
-        state = job_records.FAILED if code else job_records.COMPLETED
+        return {"state": job_records.TIMEOUT, "reason": "TimeLimit"}
+    failed = job_records.FAILED if code else job_records.COMPLETED
+    state = ended_from_outside or failed
     reason = "NonZeroExitCode" if state == job_records.FAILED else "None"
-    return {"state": state, "reason": reason, "exit_code": exit_code, "exit_signal": exit_signal}
+    return {
+        "state": state,
+        "reason": reason,
+        "exit_code": max(code, 0),
+        "exit_signal": max(-code, 0),
+    }
 
 
 def open_streams(job: QueuedJob) -> tuple[int, int]:

@@ -10,7 +10,8 @@ from autograder.cpus import whole_cores
 from cluster.jobs import notebook
 from cluster.jobs.notebook import JobError, SubmitError, outputs, submit_once
 from cluster.jobs.wait import cancel_jobs_of
-from cluster.sites import site_files
+from cluster.sites.site_files import current
+from tests.autograder.make_record import make_record
 
 
 @pytest.fixture
@@ -68,32 +69,12 @@ def test_what_a_notebook_sets_for_itself_does_not_reach_the_job(lesson, monkeypa
     seen = []
     monkeypatch.setattr(notebook, "submit", lambda *_, **__: seen.append(own & os.environ.keys()))
     for site in ("laptop", "juwels"):
-        notebook.submitted(Path("job.sbatch"), [], {}, site_files.current(site))
+        notebook.submitted(Path("job.sbatch"), [], {}, current(site))
     assert seen == [{"CUDA_VISIBLE_DEVICES"}, set()], "this machine's GPUs are not another's"
     assert own <= os.environ.keys()
     printed = notebook.typed("env")
     assert "CUDA_VISIBLE_DEVICES=1" in printed
     assert "TF_CPP_MIN_LOG_LEVEL" not in printed
-
-
-@pytest.mark.slow
-def test_an_array_goes_in_parts_where_the_site_takes_few_jobs_at_a_time(
-    lesson, monkeypatch, capsys
-):
-    few = lesson.folder / "few.sh"
-    few.write_text(f"source {site_files.FOLDER}/laptop.sh\nSITE_MAX_JOBS=3\n")
-    monkeypatch.setenv("COURSE_SITE", str(few))
-    name = lesson.write(
-        "a.sbatch", "echo $SLURM_ARRAY_TASK_ID", "--array=0-4", "--output=%A_%a.out"
-    )
-    made = submit_once(name)
-    assert names(made) == ["1_0.out", "1_1.out", "1_2.out", "4_3.out", "4_4.out"]
-    assert [path.read_text() for path in made] == [f"{number}\n" for number in range(5)]
-    assert "laptop takes 3 of your jobs at a time, so the array goes in parts" in (
-        capsys.readouterr().out
-    )
-    assert names(submit_once(name)) == names(made)
-    assert "Submitted" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -110,6 +91,21 @@ def test_outputs_from_another_machine_are_taken(lesson, facts, taken):
     (lesson.folder / "mine_812.out").write_text(facts)
     name = "mine_812.out" if taken else "mine_1.out"
     assert names(submit_once("job.sbatch", "--epochs", 4)) == [name]
+
+
+def test_of_another_machine_s_outputs_the_asked_job_s_is_taken(lesson):
+    lesson.write("job.sbatch", 'echo; : python train.py --a 1 "$@"', "--output=mine_%j.out", "-n2")
+    words = {801: [], 802: ["--epochs", "4"], 803: ["--epochs", "4"], 804: ["--epochs", "8"]}
+    for job, more in words.items():
+        facts = f"site: juwels (slurm)\nnodes: 1 (jwb01)\nranks: {1 if job == 803 else 2}"
+        record = make_record(arguments=["--a", "1", *more])
+        (lesson.folder / f"mine_{job}.out").write_text("\n".join([facts, *record, ""]))
+    assert names(submit_once("job.sbatch")) == ["mine_801.out"]
+    assert names(submit_once("job.sbatch", "--epochs", 4)) == ["mine_802.out"]
+    one = {"ntasks": "1"}
+    assert names(submit_once("job.sbatch", "--epochs", 4, options=one)) == ["mine_803.out"]
+    assert names(submit_once("job.sbatch", "--epochs", 8)) == ["mine_804.out"]
+    assert names(submit_once("job.sbatch", "--epochs", 16)) == ["mine_1.out"]
 
 
 def test_a_failed_job_shows_its_last_lines_and_is_submitted_again(lesson, capsys):

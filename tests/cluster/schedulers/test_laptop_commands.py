@@ -17,7 +17,6 @@ def test_logs_follow_the_output_and_end_with_the_job(shell):
     job = shell.submit(shell.write("job.sbatch", body))
     followed = shell.cluster("logs", "-f", job)
     assert followed.stdout == "line 1\nline 2\nline 3\nno newline"
-    assert "$ tail -f" in followed.stderr
     assert "COMPLETED" in followed.stderr
     assert shell.cluster("logs", job).stdout == followed.stdout
 
@@ -63,10 +62,9 @@ def test_a_job_that_is_not_there_is_a_sentence(shell):
     assert "there is no job 12" in shell.word("scancel", "12", ok=False)
 
 
-def test_an_option_that_is_not_known_is_said_with_the_one_that_is_near(shell):
+def test_an_option_that_is_not_known_is_named(shell):
     said = shell.cluster("submit", "--ntask=2", "--wait", shell.write("job.sbatch", "true")).stderr
-    assert "--ntask" in said
-    assert "did you mean --ntasks?" in said
+    assert "--ntask " in said
 
 
 @pytest.mark.slow

@@ -60,8 +60,6 @@ def test_a_whole_call():
         ("--array=0-7", {}, "-J 0-7 "),
         ("--array=1,3,5", {}, "-J 1-5:2 "),
         ("--dependency=afterok:12", {}, "-W depend=afterok:12 "),
-        ("--hold", {}, " -h "),
-        ("--mail-user=a@b.org", {}, "-M a@b.org "),
         ("--cpus-per-task=8", {}, "COURSE_CPUS_PER_TASK=8,"),
         ("-J 'two words' -e %x.err", {}, "-N two_words "),
         ("-J h -e %x_%j.err", {}, "COURSE_ERROR=h_%j.err "),

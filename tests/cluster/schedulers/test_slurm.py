@@ -139,8 +139,6 @@ def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
 
 WAITS = [
     ("marenostrum5", "--time=3:00:00", "--time=3:00:00 is more than the 02:00:00 usual here"),
-    ("marenostrum5", "--array=0-7", "at most 1 of yours may be there at a time"),
-    ("perlmutter", "--array=0-7 -n4", "submit it in parts, --array=0-4 first"),
     ("box", "--nodes=5 -n5", "5 nodes are more than the 4 usual here"),
     ("box", "--nodes=9", "Slurm gives it 2 of the 9 nodes"),
     ("juwels", "-N1 -n8", "8 ranks a node, but a node of juwels has 4 GPUs"),

@@ -42,9 +42,8 @@ def test_a_job_that_left_the_queue_is_looked_up_in_accounting(slurm):
 
 def test_the_log_of_a_job_that_sbatch_submitted_is_followed_before_it_starts(slurm):
     rows = ["78|PENDING|Priority|N/A\n", "78|COMPLETED|None|N/A\n"]
-    files = f"   StdErr={slurm.folder}/x_%j.err\n   StdOut={slurm.folder}/x_%j.out\n"
-    answer(slurm, squeue=[rows, "", 0], scontrol=["JobId=78 JobName=x\n" + files, "", 0])
-    assert "x_78.out does not exist yet" in slurm.at("box", "logs", "78", ok=False).stderr
+    answer(slurm, squeue=[rows, "", 0])
+    assert "job 78 is PENDING" in slurm.at("box", "logs", "78", ok=False).stderr
     (slurm.folder / "x_78.out").write_text("hello\n")
     (slurm.home / "calls").unlink()  # the queue answers from the start
     assert slurm.at("box", "logs", "-f", "78").stdout == "hello\n"
