@@ -117,35 +117,27 @@ class Weighed:
     def options(self) -> dict[str, str]:
         return {**self.job.options, **self.more}
 
-    def where(self, name: str) -> str:
-        if name in self.more:
-            return f"--{name}={self.more[name]}"
+    def error(self, name: str, why: object) -> JobFileError:
         line = self.job.lines.get(name, "?")
-        return f"{self.job.path} line {line}: --{name}={self.options[name]}"
-
-    def number(self, name: str, default: int) -> int:
-        if name not in self.options:
-            return default
-        try:
-            value = int(self.options[name].split("-")[0])  # --nodes=1-2: at least one
-        except ValueError:
-            value = 0
-        if value < 1:
-            raise JobFileError(f"{self.where(name)}: a whole number above 0 is needed")
-        return value
+        where = "" if name in self.more else f"{self.job.path} line {line}: "
+        return JobFileError(f"{where}--{name}={self.options[name]}: {why}")
 
     def converted(self, name: str, convert: Callable[[str], T]) -> T | None:
         try:
             return convert(self.options[name]) if name in self.options else None
         except ValueError as error:
-            raise JobFileError(f"{self.where(name)}: {error}") from None
+            raise self.error(name, error) from None
 
-    def nodes_and_ranks(self) -> tuple[int, int]:
-        nodes, per_node = self.number("nodes", 1), self.number("ntasks-per-node", 1)
-        ranks = self.number("ntasks", nodes * per_node)
-        if "nodes" not in self.options and "ntasks-per-node" in self.options:
-            nodes = -(-ranks // per_node)
-        return nodes, ranks
+    def number(self, name: str, default: int) -> int:
+        return self.converted(name, number) or default
+
+
+def number(text: str) -> int:
+    """Convert 2, or 1-2: at least one."""
+    first = text.split("-")[0]
+    if not first.isdecimal() or not int(first):
+        raise ValueError("a whole number above 0 is needed")
+    return int(first)
 
 
 def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
@@ -153,11 +145,14 @@ def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
     weighed = Weighed(job, more or {})
     options = weighed.options
     refuse_gaps(job, options)
-    nodes, ranks = weighed.nodes_and_ranks()
+    nodes, per_node = weighed.number("nodes", 1), weighed.number("ntasks-per-node", 1)
+    ranks = weighed.number("ntasks", nodes * per_node)
+    if "nodes" not in options and "ntasks-per-node" in options:
+        nodes = -(-ranks // per_node)
     array, at_once = weighed.converted("array", array_indices) or (None, None)
     for stream in ("output", "error"):
         if options.get(stream) == "":
-            raise JobFileError(f"{weighed.where(stream)}: a file name is needed, such as %x_%j.out")
+            raise weighed.error(stream, "a file name is needed, such as %x_%j.out")
     return JobRequest(
         name=options.get("job-name") or job.path.name,
         nodes=nodes,
@@ -254,18 +249,9 @@ def fill(pattern: str, values: dict[str, str]) -> str:
 def values_of(job_id: int, name: str, host: str, task: tuple[int, int] | None) -> dict[str, str]:
     """Return the text that `fill` substitutes for each letter. `task` is (array job id, index)."""
     array_job, index = task if task else (job_id, 4294967294)  # sbatch's number for "no array"
-    return {
-        "x": name,
-        "j": str(job_id),
-        "J": str(job_id),
-        "A": str(array_job),
-        "a": str(index),
-        "N": host,
-        "n": "0",
-        "t": "0",
-        "s": "batch",
-        "u": os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid()),
-    }
+    user = os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid())
+    of_job = {"A": str(array_job), "a": str(index), "x": name, "N": host, "s": "batch", "u": user}
+    return of_job | dict.fromkeys("jJ", str(job_id)) | dict.fromkeys("nt", "0")
 
 
 def existing_outputs(job: JobFile, folder: Path) -> list[Path]:

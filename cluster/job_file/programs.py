@@ -14,25 +14,24 @@ def programs_of(job_file: Path) -> list[Path]:
     return [job_file.parent / name for name in sorted(names)]
 
 
-def with_imports(programs: Iterable[Path]) -> set[Path]:
+def with_imports(programs: Iterable[Path]) -> dict[Path, set[str] | None]:
     """Return these programs and the files beside them that they import, directly or indirectly.
 
-    A program that Python cannot read counts as importing every file beside it.
+    Each has the names that it imports, or None if Python cannot read it.
     """
-    files: set[Path] = set()
+    found: dict[Path, set[str] | None] = {}
     waiting = list(programs)
     while waiting:
-        program = waiting.pop()
-        if program in files or not program.is_file():
+        if (program := waiting.pop()) in found:
             continue
-        files.add(program)
         try:
-            names = imported_names(program)
-        except (SyntaxError, ValueError):
-            waiting += program.parent.glob("*.py")
+            names = found[program] = imported_names(program)
+        except (OSError, SyntaxError, ValueError):
+            found[program] = None
         else:
-            waiting += [program.with_name(f"{name}.py") for name in names]
-    return files
+            beside = (program.with_name(f"{name}.py") for name in names)
+            waiting += [file for file in beside if file.is_file()]
+    return found
 
 
 def imported_names(program: Path) -> set[str]:
@@ -48,17 +47,5 @@ def imported_names(program: Path) -> set[str]:
 
 def imports_any(program: Path, packages: Set[str], *, if_unreadable: bool = True) -> bool:
     """Return whether a program, or a file beside it that it imports, imports one of `packages`."""
-    return _imports_any(program, packages, if_unreadable, set())
-
-
-def _imports_any(program: Path, packages: Set[str], if_unreadable: bool, seen: set[Path]) -> bool:
-    seen.add(program)
-    try:
-        names = imported_names(program)
-    except (OSError, SyntaxError, ValueError):
-        return if_unreadable
-    beside = (program.with_name(f"{name}.py") for name in sorted(names))
-    return bool(names & packages) or any(
-        file.is_file() and file not in seen and _imports_any(file, packages, if_unreadable, seen)
-        for file in beside
-    )
+    imports = with_imports([program]).values()
+    return any(if_unreadable if names is None else names & packages for names in imports)

