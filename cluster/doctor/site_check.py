@@ -40,17 +40,13 @@ FUNCTIONS = {
     "launch_ranks": "it starts the ranks of a job: launch_ranks N PROGRAM …",
     "launch": 'the file\'s last line must be: source "$(dirname "${BASH_SOURCE[0]}")/job.sh"',
 }
-PLACEHOLDER = re.compile(r"(?i)<.*>|\byour|xxx|changeme|\bproject\b|todo|\.\.\.|…")
 
-TEMPLATE = site_files.FOLDER / "template.sh"
-MODULES = "module load Python CUDA"
 
 # Jobs source site files under `set -euo pipefail`, so the check does too.
 PROBE = """
 set -euo pipefail; set -a
 source "$1" >&2
 declare -F | sed 's/^declare -f[^ ]* /function /'
-declare -f launch_ranks | sed 's/^/body /' || true
 env -0 | tr '\\n\\0' ' \\n' | grep -E '^(SITE|SBATCH)_' || true
 """
 # As at the top of a job, where load_software runs without `set -eu`.
@@ -92,13 +88,11 @@ def check(file: Path) -> list[str]:
         return [f"it fails under `set -euo pipefail`, which is on when jobs source it: {words}"]
     lines = probe.stdout.splitlines()
     functions = {line.split()[1] for line in lines if line.startswith("function ")}
-    body = [line for line in lines if line.startswith("body ")]
     values = dict(line.split("=", 1) for line in lines if re.match("(SITE|SBATCH)_", line))
     return [
         *(f"{name} is missing: {why}" for name, why in FUNCTIONS.items() if name not in functions),
         *settings_problems(values),
-        *launcher_problems(values, " ".join(body)),
-        *left_from_template(file, values),
+        *name_problems(file, values),
         *personal_problems(values),
         *machine_problems(file, values),
     ]
@@ -133,41 +127,18 @@ def settings_problems(values: dict[str, str]) -> list[str]:
     return problems
 
 
-def launcher_problems(values: dict[str, str], body: str) -> list[str]:
-    """Report a SITE_LAUNCHER that launch_ranks does not call: the output would name it."""
-    named = values.get("SITE_LAUNCHER", "")
-    called = set(re.findall(r"\b(?:srun|mpirun|mpiexec|torchrun|horovodrun)\b", body))
-    if called and named not in called:
-        return [f"SITE_LAUNCHER={named}, but launch_ranks calls {' and '.join(sorted(called))}"]
-    return []
-
-
-def left_from_template(file: Path, values: dict[str, str]) -> list[str]:
-    """Report values that were copied unchanged from the template."""
-    problems = []
-    name, title = values.get("SITE_NAME", ""), values.get("SITE_TITLE", "")
+def name_problems(file: Path, values: dict[str, str]) -> list[str]:
+    name = values.get("SITE_NAME", "")
     if file.parent == site_files.FOLDER and name not in ("", file.stem):
-        problems.append(f"SITE_NAME={name} should be the file's name, {file.stem}")
-    if file.stem != "template" and title and f'SITE_TITLE="{title}"' in TEMPLATE.read_text():
-        problems.append(f"SITE_TITLE={title} is still the template's: describe this machine")
-    if file.stem != "template" and MODULES in file.read_text():
-        problems.append(
-            f"load_software is still the template's `{MODULES}`: name this site's modules"
-        )
-    return problems
+        return [f"SITE_NAME={name} should be the file's name, {file.stem}"]
+    return []
 
 
 def personal_problems(values: dict[str, str]) -> list[str]:
-    account = values.get("SBATCH_ACCOUNT", "")
-    if PLACEHOLDER.search(account):
-        return [f"SBATCH_ACCOUNT={account} is a placeholder: {use_account(values)}"]
-    if values.get("SITE_ACCOUNT") == "required" and not account:
-        return [f"this site charges every job to an account: {use_account(values)}"]
-    return []
-
-
-def use_account(values: dict[str, str]) -> str:
-    return f"cluster use {values.get('SITE_NAME', 'SITE')} --account YOUR_PROJECT"
+    if values.get("SITE_ACCOUNT") != "required" or values.get("SBATCH_ACCOUNT"):
+        return []
+    use = f"cluster use {values.get('SITE_NAME', 'SITE')} --account YOUR_PROJECT"
+    return [f"this site charges every job to an account: {use}"]
 
 
 def machine_problems(file: Path, values: dict[str, str]) -> list[str]:

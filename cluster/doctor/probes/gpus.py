@@ -35,22 +35,16 @@ def gpus() -> Diagnosis:
     return ok(words, gpus=len(lines), driver=driver, **facts)
 
 
-def usable(diagnosis: Diagnosis) -> int | None:
-    """Return how many GPUs a program of this job can use; None if that is unknown."""
-    number = diagnosis.facts.get("gpus")
-    visible = diagnosis.facts.get("visible")
-    if number is None or visible is None:
-        return number
-    return min(number, len([word for word in visible.split(",") if word]))
-
-
 def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
     """Check whether the frameworks see all GPUs, and whether Horovod has NCCL for them."""
-    there = usable(by_name["gpus"]) if "gpus" in by_name else None
+    found = by_name["gpus"].facts if "gpus" in by_name else {}
+    there, visible = found.get("gpus", 0), found.get("visible")
+    if visible is not None:  # the job sees only some of the node's
+        there = min(there, len([word for word in visible.split(",") if word]))
     if not there:
         return []
     disagreements = []
-    driver = by_name["gpus"].facts.get("driver", "")
+    driver = found.get("driver", "")
     on_h100 = ON_H100 if re.search("H[12]00", by_name["gpus"].found) else 0
     for name in ("torch", "tensorflow"):
         facts = by_name[name].facts if name in by_name else {}

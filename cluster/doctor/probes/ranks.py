@@ -1,10 +1,6 @@
 """Check whether the ranks of a launch form one world, and whether they can add numbers."""
 
 import os
-import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -22,7 +18,7 @@ def launch() -> Iterator[Diagnosis]:
     """Compare the launcher's ranks with MPI's, and the cores of this rank with those requested."""
     here = launched()
     if here is None or here.size == 1:
-        yield two_of_our_own()
+        yield ok("one rank; to try several: cluster doctor --job", ranks=1)
         return
     if here.launcher in NO_MPI:
         yield ok(f"{here.size} ranks, which meet without MPI", ranks=here.size)
@@ -48,40 +44,6 @@ def compare(here: LaunchedAs, rank: int, size: int) -> Diagnosis:
     if rank != here.rank:
         return broken(f"{here.launcher} says rank {here.rank}, MPI says rank {rank}", DIFFERENT)
     return ok(f"{size} ranks in one MPI world", ranks=size)
-
-
-# These are the doctor's own ranks on this machine, not ranks of a job.
-OWN = {
-    "PRTE_MCA_ras": "^slurm",
-    "PRTE_MCA_plm": "^slurm",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_btl": "^ofi",  # no fabric within one machine
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-}
-COUNT = "from mpi4py import MPI; print(f'size={MPI.COMM_WORLD.size}')"
-
-
-def two_of_our_own() -> Diagnosis:
-    """Start two ranks, because there is only one, to see whether MPI works here at all."""
-    if not shutil.which("mpirun"):
-        job = "start the doctor as a job: cluster doctor --job"
-        return look("only one rank, and mpirun was not found", job)
-    clean = {name: v for name, v in os.environ.items() if not re.match("SLURM_|PMI_|PMIX_", name)}
-    done = subprocess.run(
-        ["mpirun", "-np", "2", sys.executable, "-P", "-c", COUNT],
-        env=clean | OWN,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    size = re.search(r"size=(\d+)", done.stdout)
-    if done.returncode or not size:
-        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines()]
-        why = next((line for line in lines if line.strip("- ")), f"exit code {done.returncode}")
-        return broken(f"mpirun -np 2 failed here: {why}", "see mpi")
-    return compare(LaunchedAs("mpirun", 0, 0, 2), 0, int(size[1]))
 
 
 def sum_up() -> Iterator[Diagnosis]:

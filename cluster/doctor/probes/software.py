@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from cluster.doctor import site_check
-from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.diagnosis import Diagnosis, look, ok
 from cluster.sites import site_files
 
 
@@ -34,10 +34,6 @@ def python() -> Diagnosis:
     if jobs_use and Path(jobs_use).resolve() != Path(sys.prefix).resolve():
         advice = f"cluster use SITE --environment {sys.prefix}"
         return look(f"{python_here}, but jobs use {jobs_use}", advice, **facts)
-    other = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW")
-    if other and not Path(other, "bin", "python").is_file():
-        sentence = f"{python_here}; COURSE_ENVIRONMENT_TENSORFLOW={other} contains no bin/python"
-        return broken(sentence, "cluster use SITE --tensorflow-environment FOLDER", **facts)
     for name in ("PYTHONHOME", "PYTHONPATH"):
         if os.environ.get(name):
             sentence = f"{python_here}; {name}={os.environ[name]} adds other packages"

@@ -16,7 +16,8 @@ def data() -> Diagnosis:
     found = data_sets.found()
     if found is None:
         return look("there is no `lessons` command", "make .venv")
-    words = f"{found} in {named or 'the cache'}"
-    if found.complete:
+    files, complete = found
+    words = f"{files} in {named or 'the cache'}"
+    if complete:
         return ok(words)
     return look(f"{words}: programs use a synthetic stand-in", data_sets.FETCH)

@@ -72,18 +72,6 @@ def test_a_rank_that_never_begins_and_the_other_says_so(shell):
     assert "0 ok, 0 to look at, 1 broken" in done.stdout
 
 
-@pytest.mark.slow
-def test_a_rank_that_hangs_in_mpi_is_ended_after_both_have_reported(shell):
-    trap = shell.home / "trap" / "mpi4py"
-    trap.mkdir(parents=True)
-    (trap / "__init__.py").write_text("import time\ntime.sleep(300)\n")
-    hangs = f"[ $OMPI_COMM_WORLD_RANK = 0 ] || export PYTHONPATH={trap.parent}; python launch.py"
-    done = ranks(shell, hangs)
-    assert done.returncode not in (0, 124)
-    for rank in (0, 1):
-        assert f"rank {rank}: did not answer in 8 s" in done.stdout
-
-
 def test_copies_of_size_one_are_named(shell):
     said = by_hand(shell, 0, 1)
     for rank in (0, 1):
@@ -102,30 +90,3 @@ def test_ranks_that_cannot_have_a_gpu_each_are_named_before_nccl_hangs(shell):
     said = ranks(shell, "MASTER_ADDR=127.0.0.1 cluster doctor --only sum").stdout
     for number in range(2):
         assert f"this rank is number {number} of its node, counted from 0, and sees 0 GPUs" in said
-
-
-SPOILT = """
-import os
-import sys
-import torch
-from cluster.doctor.probes import ranks
-from cluster.launchers import launched
-if launched().rank == 1 and len(sys.argv) > 1:
-    torch.ones = torch.zeros
-try:
-    ranks.add(launched(), "gloo", torch.device("cpu"))
-    print("added")
-except ArithmeticError as error:
-    print(error)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("spoilt", "said"), [("", "added"), ("spoilt", "gloo: 2 ones do not add up")]
-)
-def test_the_sum_is_looked_at(shell, spoilt, said):
-    (shell.folder / "sum.py").write_text(SPOILT)
-    port = 20000 + os.getpid() % 9000
-    body = f"MASTER_ADDR=127.0.0.1 MASTER_PORT={port} python sum.py {spoilt}"
-    assert ranks(shell, body).stdout.count(said) == 2
