@@ -3,7 +3,6 @@
 import errno
 import os
 import re
-import shutil
 
 DISK_FULL = (
     "the disk is full; free about 5 GB, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"
@@ -42,16 +41,12 @@ class SetUpError(Exception):
     """A failed set-up, in one sentence for the person who is waiting."""
 
 
-def explain(output, folders=()):
+def explain(output):
     """Return the cause that a failing command's output reveals, or None."""
     for pattern, sentence in CAUSES:
         found = re.search(pattern, output)
         if found:
             return sentence.format(host=last_host(output), **found.groupdict())
-    # A full disk can also lose the message that would report it.
-    for folder in folders:
-        if shutil.disk_usage(str(folder)).free < 20e6:
-            return DISK_FULL
     return None
 
 

@@ -36,7 +36,9 @@ def install(requirements: Sequence[str | Path], log: Path, *, torch_for_cpus: bo
     CUDA build is several GB larger, and without CUDA, Horovod cannot be compiled against it.
     """
     settings = pip_settings(log.with_suffix(".settings.log"))
-    command = [*uv_command(log), "pip", "install", "--python", sys.executable]
+    run([*INSTALL, "--no-deps", UV], log.with_suffix(".uv.log"))
+    uv = Path(sys.executable).with_name("uv")
+    command: list[str | Path] = [uv, "pip", "install", "--python", sys.executable]
     command += ["--compile-bytecode", *uv_options(settings)]
     elsewhere = torch_for_cpus and not pip_finds_cpu_torch(requirements, log)
     if elsewhere:  # uv knows the index on which PyTorch keeps its CPU builds
@@ -50,12 +52,6 @@ def install(requirements: Sequence[str | Path], log: Path, *, torch_for_cpus: bo
     finally:
         # uv leaves a lock that everybody can write, and others must not change the environment
         Path(sys.prefix, ".lock").unlink(missing_ok=True)
-
-
-def uv_command(log: Path) -> list[str | Path]:
-    """Return the command that starts uv, after installing it into .venv if necessary."""
-    run([*INSTALL, "--no-deps", UV], log.with_suffix(".uv.log"))
-    return [Path(sys.executable).with_name("uv")]
 
 
 def pip_settings(log: Path) -> dict[str, list[str]]:

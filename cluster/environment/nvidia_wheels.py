@@ -35,11 +35,8 @@ def cuda_home() -> Path | None:
 
 def unversioned(lib: Path, name: str) -> None:
     """Link a library under its name without a version, such as libnccl.so for libnccl.so.2."""
-    if (lib / name).exists():
-        return
-    for library in sorted(lib.glob(f"{name}.*")):
+    for library in sorted(lib.glob(f"{name}.*"))[:1]:
         link(lib / name, library.name)
-        return
 
 
 def link(place: Path, target: str) -> None:

@@ -1,4 +1,4 @@
-"""Check this machine's Python, compiler and disk space before any download."""
+"""Check this machine's Python and compiler before any download."""
 
 import os
 import shutil
@@ -10,8 +10,6 @@ from pathlib import Path
 
 from cluster.environment.failure import SetUpError
 
-GIGABYTES = 3  # the course's packages and their downloads
-GIGABYTES_MORE = {"horovod": 1, "tools": 1}
 APT = "on Debian or Ubuntu: sudo apt install g++ make python3-dev"
 
 
@@ -31,13 +29,6 @@ def check(root: Path, parts: Iterable[str]) -> None:
     """Raise SetUpError if these parts cannot be installed on this machine."""
     if not (root / ".venv").exists():
         check_python()
-        needed = GIGABYTES + sum(GIGABYTES_MORE[part] for part in parts)
-        free = shutil.disk_usage(root).free / 1e9
-        if free < needed:
-            raise SetUpError(
-                f"{root} has {free:.1f} GB of free space and the set-up needs about {needed}; "
-                "free some, or clone the course to another disk"
-            )
     if "horovod" in parts:
         check_compiler()
     elif missing := missing_tools():
@@ -48,14 +39,11 @@ def check(root: Path, parts: Iterable[str]) -> None:
         )
 
 
-def compiler() -> str:
-    return os.environ.get("CXX", "c++")
-
-
 def missing_tools() -> list[str]:
     """Return what compiling Horovod needs and this machine lacks."""
     header = Path(sysconfig.get_path("include"), "Python.h")
-    programs = [program for program in (compiler(), "make") if shutil.which(program) is None]
+    needed = (os.environ.get("CXX", "c++"), "make")
+    programs = [program for program in needed if shutil.which(program) is None]
     return programs + ([] if header.exists() else ["Python.h"])
 
 

@@ -52,7 +52,6 @@ def run(
     log: Path,
     *,
     env: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
     timeout: float | None = None,
 ) -> str:
     """Run a command with its output in `log`, and return that output.
@@ -69,7 +68,6 @@ def run(
             stdout=handle,
             stderr=subprocess.STDOUT,
             env=dict(env) if env is not None else None,
-            cwd=cwd,
             start_new_session=True,
             close_fds=False,
         )
@@ -85,11 +83,8 @@ def run(
             process.wait()
     output = log.read_text(errors="replace")
     if status:
-        folders = [log.parent, cwd or Path.cwd()]
-        cause = explain(output, folders) or f"`{Path(command[0]).name}` ended with {status}: " + (
-            last_words(output)
-        )
-        raise SetUpError(f"{log.stem}: {cause}; the log is {log}")
+        otherwise = f"`{Path(command[0]).name}` ended with {status}: {last_words(output)}"
+        raise SetUpError(f"{log.stem}: {explain(output) or otherwise}; the log is {log}")
     return output
 
 

@@ -67,13 +67,6 @@ def test_no_compiler(course, tmp_path):
     assert not (course / ".venv").exists()
 
 
-def test_a_disk_that_is_too_small_is_noticed_before_the_first_download(course, monkeypatch):
-    usage = shutil.disk_usage(course)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=2.2e9))
-    with pytest.raises(SetUpError, match=r"has 2\.2 GB of free space .* needs about 4"):
-        prerequisites.check(course, ["tools"])
-
-
 def test_a_full_disk(course):
     # Writing to /dev/full fails like writing to a full disk.
     logs = course / "build" / "set-up"
@@ -95,11 +88,6 @@ def test_no_network_then_the_log_is_named_and_kept(course):
     [
         ("ERROR: Could not install packages: [Errno 28] No space left on device", "disk is full"),
         (
-            "WARNING: Retrying ... [Errno -3] Temporary failure in name resolution\n"
-            "ERROR: No matching distribution found for torch==2.13.0",
-            "the package index cannot be reached",
-        ),
-        (
             "HTTPSConnectionPool(host='my.mirror', port=443): Max retries exceeded with url: /x",
             "my.mirror cannot be reached",
         ),
@@ -117,12 +105,6 @@ def test_no_network_then_the_log_is_named_and_kept(course):
 )
 def test_what_commands_say_is_understood(output, meaning):
     assert meaning in explain(output)
-
-
-def test_a_python_without_venv(monkeypatch):
-    monkeypatch.setattr(prerequisites, "find_spec", lambda name: None)
-    with pytest.raises(SetUpError, match=r"lacks venv; .* apt install python3-venv"):
-        prerequisites.check_python()
 
 
 def test_header_files_are_needed_for_horovod_alone(course, monkeypatch, tmp_path, capsys):
