@@ -5,9 +5,12 @@ from collections.abc import Iterable, Sequence
 import click
 
 from autograder.slurm_notation import SACCT_COLUMNS
+from cluster.job_file.jobfile import clock
 
-LEFT = ("JobID", "JobName", "Partition", "State")  # the columns that are aligned to the left
-COLUMNS = (*LEFT, "ExitCode", "Elapsed", "Timelimit", "NNodes", "NCPUS", "NodeList")
+COLUMNS = (
+    *("JobID", "JobName", "Partition", "State", "ExitCode", "Elapsed", "Timelimit"),
+    *("NNodes", "NCPUS", "NodeList"),
+)
 
 
 def show(
@@ -23,10 +26,7 @@ def show(
     wide = [max(len(row[at]) for row in [columns, *cells]) for at in range(len(columns))]
     heading = [columns, ["-" * width for width in wide]] if header else []
     for row in [*heading, *cells]:
-        aligned = (
-            value.ljust(width) if name in LEFT else value.rjust(width)
-            for value, width, name in zip(row, wide, columns, strict=True)
-        )
+        aligned = (value.ljust(width) for value, width in zip(row, wide, strict=True))
         click.echo(" ".join(aligned).rstrip())
 
 
@@ -39,13 +39,5 @@ def column_named(name: str) -> str:
 
 def all_columns(row: dict[str, str]) -> dict[str, str]:
     minutes = row["TimelimitRaw"]
-    limit = clock(str(60 * int(minutes))) if minutes.isdigit() else minutes
-    return row | {"Elapsed": clock(row["ElapsedRaw"]), "Timelimit": limit}
-
-
-def clock(seconds: str) -> str:
-    if not seconds.isdigit():
-        return seconds
-    days, rest = divmod(int(seconds), 86400)
-    ahead = f"{days}-" if days else ""
-    return f"{ahead}{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
+    limit = clock(60 * int(minutes)) if minutes.isdigit() else minutes
+    return row | {"Elapsed": clock(int(row["ElapsedRaw"])), "Timelimit": limit}

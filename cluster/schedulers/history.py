@@ -7,6 +7,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from cluster.job_file import jobfile
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -49,3 +51,13 @@ def with_id(job_id: str) -> Submission | None:
     """Return the latest submission with this id. Two sites can use the same id."""
     same_id = [submission for submission in everything() if submission.job_id == job_id]
     return same_id[-1] if same_id else None
+
+
+def file_of(label: str, stream: str) -> Path | None:
+    """Return the output or error file of job 12 or task 12_3; None if it is not known from here."""
+    array, _, index = label.partition("_")
+    known = with_id(array)
+    if known is None or (pattern := getattr(known, stream)) is None:
+        return None
+    task = (int(array), int(index)) if index.isdigit() else None
+    return Path(jobfile.fill(pattern, jobfile.values_of(int(array), "", "*", task)))

@@ -5,7 +5,6 @@ import json
 import re
 import signal
 import time
-from pathlib import Path
 
 import click
 
@@ -24,8 +23,7 @@ STATES = dict.fromkeys("QHWTM", "PENDING") | dict.fromkeys("SU", "SUSPENDED")
 STATES |= dict.fromkeys("RB", "RUNNING") | {"E": "COMPLETING"}
 TRES = {"cpu": "ncpus", "gres/gpu": "ngpus"}  # Slurm's names for resources
 # PBS's exit codes; 256 and a signal's number if the job was ended. All others are failures.
-ENDS = {0: "COMPLETED", -29: "TIMEOUT", -27: "OUT_OF_MEMORY", 256 + 15: "CANCELLED"}
-ENDS |= {256 + 9: "CANCELLED"}
+ENDS = {0: "COMPLETED", -29: "TIMEOUT", 256 + 9: "CANCELLED", 256 + 15: "CANCELLED"}
 
 SAME = {"account": "-A", "partition": "-q"}  # options that have another name in qsub
 # Options that `resources`, the wrapper or the launcher handle, or that are PBS's default.
@@ -67,8 +65,8 @@ def qsub(
 ) -> tuple[list[str], list[str]]:
     """Return the qsub command, and the options that have no counterpart in PBS."""
     asked = jobfile.request(job, options)
-    own = {name: site.variable(f"SBATCH_{name.upper()}") for name in SAME}
-    own = {name: value for name, value in own.items() if value}
+    of_site = {name: site.variable(f"SBATCH_{name.upper()}") for name in SAME}
+    own = {name: value for name, value in of_site.items() if value}
     weighed = job.options | own | options  # with the same priorities as sbatch
     words = ["qsub", "-N", re.sub(r"\s", "_", asked.name)]
     for resource in resources(asked, site):
@@ -137,17 +135,9 @@ def statuses(label: str) -> list[JobStatus]:
     state = STATES.get(attributes["job_state"]) or ENDS.get(
         attributes.get("Exit_status", 0), "FAILED"
     )
-    known = history.with_id(number)
-    values = jobfile.values_of(int(number), "", "*", None)
-    return [
-        JobStatus(
-            label=number,
-            state=state,
-            reason=attributes.get("comment", "") if state == "PENDING" else "",
-            output=Path(jobfile.fill(known.output, values)) if known else None,
-            error=Path(jobfile.fill(known.error, values)) if known and known.error else None,
-        )
-    ]
+    output, error = (history.file_of(number, stream) for stream in ("output", "error"))
+    reason = attributes.get("comment", "") if state == "PENDING" else ""
+    return [JobStatus(number, state, reason, output=output, error=error)]
 
 
 def described(label: str) -> tuple[str, dict]:
@@ -189,7 +179,6 @@ def accounting_row(number: str, job: dict) -> dict[str, str]:
         "Partition": job.get("queue", ""),
         "State": ENDS.get(code, "FAILED") if ended else STATES.get(job["job_state"], ""),
         "ExitCode": f"{max(code, 0) % 256}:{max(code - 256, 0)}",
-        "DerivedExitCode": "0:0",
         "Submit": moment(job.get("qtime")),
         "Start": moment(job.get("stime")),
         "End": moment(job.get("obittime")) if ended else "Unknown",

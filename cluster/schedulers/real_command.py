@@ -75,16 +75,10 @@ def refused(message: str, advice: dict[str, str], site: Site) -> click.ClickExce
     return click.ClickException(message)
 
 
-def output_of(words: list[str]) -> str:
-    """Show a command, run it, and return its output, or print the output if it fails."""
-    click.echo(f"$ {shlex.join(words)}", err=True)
-    done = run(words)
-    if done.returncode:
-        click.echo(done.stdout, nl=False)
-        raise click.ClickException(complaint(done, f"{words[0]} failed"))
-    return done.stdout
-
-
 def pass_through(words: list[str]) -> None:
     """Show a command, run it, and print its output."""
-    click.echo(output_of(words), nl=False)
+    click.echo(f"$ {shlex.join(words)}", err=True)
+    done = run(words)
+    click.echo(done.stdout, nl=False)
+    if done.returncode:
+        raise click.ClickException(complaint(done, f"{words[0]} failed"))

@@ -1,11 +1,9 @@
 """Support Slurm: sbatch, squeue, scancel and sacct. Refusals come with advice."""
 
 import re
-from pathlib import Path
 
 import click
 
-from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
 from cluster.job_file.sbatch_options import as_words
 from cluster.schedulers import history, real_command
@@ -83,21 +81,11 @@ def statuses(label: str) -> list[JobStatus]:
             state=state.split()[0],  # sacct prints: CANCELLED by 1000
             reason="" if reason == "None" else reason,
             expected_start="" if start in ("N/A", "") else start,
-            output=output_of(number, "output"),
-            error=output_of(number, "error"),
+            output=history.file_of(number, "output"),
+            error=history.file_of(number, "error"),
         )
         for number, state, reason, start in rows
     ]
-
-
-def output_of(label: str, stream: str) -> Path | None:
-    array, _, index = label.partition("_")
-    known = history.with_id(array)
-    pattern = getattr(known, stream) if known else None
-    if pattern is None:
-        return None
-    task = (int(array), int(index)) if index.isdigit() else None
-    return Path(jobfile.fill(pattern, jobfile.values_of(int(array), "", "*", task)))
 
 
 def cancel(label: str) -> None:

@@ -96,5 +96,3 @@ def sites_command() -> None:
         mark = "*" if used and name == used.name else " "
         click.echo(f"{mark} {name:<13} {settings['SITE_TITLE']}")
         click.echo(f"  {'':<13} tested: {settings['SITE_TESTED']}")
-    if not used:
-        click.echo("You have not chosen a site yet: cluster use SITE", err=True)

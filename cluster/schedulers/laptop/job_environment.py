@@ -9,6 +9,7 @@ from cluster.schedulers.laptop.job_records import QueuedJob, job_folder
 from cluster.schedulers.laptop.processes import MARKER
 
 THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
+GPU_OPTIONS = ("gres", "gpus", "gpus-per-node", "gpus-per-task")
 
 
 def variables(job: QueuedJob) -> dict[str, str]:
@@ -34,7 +35,7 @@ def variables(job: QueuedJob) -> dict[str, str]:
         values["SLURM_CPUS_PER_TASK"] = str(job.cpus_per_task)
     if "ntasks-per-node" in job.options:
         values["SLURM_NTASKS_PER_NODE"] = job.options["ntasks-per-node"]
-    for name in ("gres", "gpus", "gpus-per-node", "gpus-per-task"):
+    for name in GPU_OPTIONS:
         # They are requested, not allocated: programs that find no GPU say so and end.
         if (asked := job.options.get(name, "")) and (name != "gres" or "gpu" in asked):
             kind = "GPUS_PER_NODE" if name == "gres" else name.upper().replace("-", "_")
@@ -87,7 +88,6 @@ def remarks(job: QueuedJob) -> list[str]:
         )
     if job.nodes_asked > 1:
         lines.append(f"{job.nodes_asked} nodes requested: this machine is one node")
-    for name in ("gres", "gpus", "gpus-per-node", "gpus-per-task"):
-        if name in job.options:
-            lines.append(f"--{name}={job.options[name]}: the laptop allocates no GPUs")
+    for name in job.options.keys() & {*GPU_OPTIONS}:
+        lines.append(f"--{name}={job.options[name]}: the laptop allocates no GPUs")
     return [f"laptop: {line}" for line in lines]

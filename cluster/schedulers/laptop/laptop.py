@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from cluster.job_file.jobfile import JobFile
+from cluster.job_file.jobfile import JobFile, clock
 from cluster.schedulers.contract import JobStatus, Show
 from cluster.schedulers.laptop import job_records, new_jobs, processes, start
 from cluster.schedulers.laptop.job_records import QueuedJob
@@ -63,18 +63,11 @@ def show_queue(labels: list[str]) -> None:
                 job.name[:16],
                 job.user[:8],
                 "R" if running else "PD",
-                run_time(time.time() - (job.started or 0)) if running else "0:00",
+                clock(int(time.time() - (job.started or 0)) if running else 0),
                 1,
                 job.host if running else f"({job.reason})",
             )
         )
-
-
-def run_time(seconds: float) -> str:
-    """Format seconds as squeue does: 3725 becomes 1:02:05."""
-    hours, rest = divmod(int(seconds), 3600)
-    minutes, rest = divmod(rest, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def jobs_named(label: str) -> list[QueuedJob]:

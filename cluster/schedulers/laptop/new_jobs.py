@@ -42,25 +42,12 @@ def enqueue(
         show(remark)
     show(f"$ {line}   # run by the laptop's own queue")
     with job_records.lock():
-        jobs = numbered_tasks(queued, asked)
+        jobs = numbered(queued, asked)
         while any(is_of_another_queue(task.output, jobs[0].id) for task in jobs):
-            jobs = numbered_tasks(queued, asked)
+            jobs = numbered(queued, asked)
         for task in jobs:
             write(task, script, os.environ | site.exports)
     return jobs[0].id
-
-
-def numbered_tasks(queued: QueuedJob, asked: JobRequest) -> list[QueuedJob]:
-    """Return the job, or all tasks of its array, with the next free ids assigned.
-
-    Call it under the lock.
-    """
-    tasks = asked.array or (None,)
-    first = job_records.next_ids(len(tasks))
-    return [
-        numbered(queued, asked, job_id, first, index)
-        for job_id, index in enumerate(tasks, start=first)
-    ]
 
 
 def is_of_another_queue(output: str, job_id: int) -> bool:
@@ -114,27 +101,27 @@ def described(
     )
 
 
-def numbered(
-    queued: QueuedJob, asked: JobRequest, job_id: int, first: int, index: int | None
-) -> QueuedJob:
-    """Return the record with its id.
+def numbered(queued: QueuedJob, asked: JobRequest) -> list[QueuedJob]:
+    """Return the job, or all tasks of its array, with the next free ids. Call it under the lock."""
+    first = job_records.next_ids(len(asked.array or (None,)))
 
-    If `index` is set, the job is that task of the array whose first id is `first`.
-    """
-    task = None if index is None else (first, index)
-    values = jobfile.values_of(job_id, asked.name, queued.host.partition(".")[0], task)
+    def task(job_id: int, index: int | None) -> QueuedJob:
+        place = None if index is None else (first, index)
+        values = jobfile.values_of(job_id, asked.name, queued.host.partition(".")[0], place)
 
-    def file(pattern: str) -> str:
-        return str(Path(queued.folder) / jobfile.fill(pattern, values))
+        def file(pattern: str) -> str:
+            return str(Path(queued.folder) / jobfile.fill(pattern, values))
 
-    return replace(
-        queued,
-        id=job_id,
-        array_job=None if index is None else first,
-        array_index=index,
-        output=file(asked.output),
-        error=file(asked.error) if asked.error else asked.error,
-    )
+        return replace(
+            queued,
+            id=job_id,
+            array_job=None if index is None else first,
+            array_index=index,
+            output=file(asked.output),
+            error=file(asked.error) if asked.error else asked.error,
+        )
+
+    return [task(job_id, index) for job_id, index in enumerate(asked.array or (None,), first)]
 
 
 def write(job: QueuedJob, script: bytes, exported: dict[str, str]) -> None:

@@ -74,14 +74,6 @@ def test_every_site_names_a_known_scheduler():
         assert scheduler_of(site_files.load(site_files.FOLDER / f"{name}.sh")), name
 
 
-def test_submitting_shows_the_command_and_gives_a_number(site):
-    _, number, lines = submitted(site)
-    assert number.isdigit()
-    (line,) = lines
-    assert line.startswith("$ ")
-    assert "job.sbatch --epochs 2" in line
-
-
 def test_a_job_that_ended_well_says_so_and_where_its_output_is(site):
     scheduler, number, _ = submitted(site)
     status = at_the_end(scheduler, number)

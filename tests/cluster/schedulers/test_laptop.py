@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -161,21 +160,6 @@ def test_many_submissions_at_once_get_a_number_each(shell):
     assert numbers == list(range(1, 25))
     shell.until(lambda: shell.word("squeue", "--me").count("\n") == 1)
     assert [shell.read(f"{number}.out") for number in numbers] == [f"{n}\n" for n in numbers]
-
-
-@pytest.mark.slow
-def test_a_job_outlives_the_shell_that_submitted_it(shell):
-    shell.write("job.sbatch", "sleep 1; echo survived", "--output=out.txt")
-    command = f"{Path(os.sys.executable).parent}/cluster submit job.sbatch; kill -HUP 0"
-    subprocess.run(
-        ["setsid", "--wait", "bash", "-c", command],
-        cwd=shell.folder,
-        env=shell.environment,
-        capture_output=True,
-        timeout=60,
-    )
-    shell.wait("1")
-    assert shell.read("out.txt") == "survived\n"
 
 
 @pytest.mark.slow

