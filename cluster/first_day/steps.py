@@ -17,7 +17,7 @@ from autograder.reading.files import read_files
 from autograder.records import Run
 from autograder.wording import counted
 from cluster.doctor import all_probes, run_probes
-from cluster.doctor.diagnosis import BROKEN, LOOK, Diagnosis
+from cluster.doctor.diagnosis import BROKEN, LOOK
 from cluster.doctor.site_check import check
 from cluster.environment.stage import last_words
 from cluster.first_day.day import Day, Passed, Step, WrongError
@@ -46,20 +46,11 @@ def site_file(day: Day) -> Passed:
 
 def environment(day: Day) -> Passed:
     """Check the login node, where jobs are submitted and lessons are released."""
-    return Passed("; ".join(f"{each.probe}: {each.found}" for each in of_this_node(*SOFTWARE)))
-
-
-def data(day: Day) -> Passed:
-    looks = [f"{each.found}: {each.advice}" for each in of_this_node("data") if each.state == LOOK]
-    return Passed("the data sets were looked at", tuple(looks))
-
-
-def of_this_node(*names: str) -> list[Diagnosis]:
-    found = [each for name in names for each in run_probes.run(all_probes.BY_NAME[name])]
+    found = [each for name in SOFTWARE for each in run_probes.run(all_probes.BY_NAME[name])]
     for each in found:
         if each.state == BROKEN:
             raise WrongError(f"{each.probe}: {each.found}", each.advice)
-    return found
+    return Passed("; ".join(f"{each.probe}: {each.found}" for each in found))
 
 
 def one_rank(day: Day) -> Passed:
@@ -185,7 +176,6 @@ def grading(day: Day) -> Passed:
 STEPS = (
     Step("site", "The site file", site_file),
     Step("environment", "The environment here", environment),
-    Step("data", "The data sets", data),
     Step("rank", "A job with one rank: are the software, driver and device available?", one_rank),
     Step("ranks", "Two ranks on a node: can they communicate?", two_ranks),
     Step("nodes", "Two nodes: does the network work?", two_nodes),

@@ -96,11 +96,9 @@ def test_a_plug_in_that_starts_programs_of_size_one_is_caught(lesson):
     ("options", "advice"),
     [
         ("--account=nope", "cluster use box --account NAME"),
-        ("--partition=nope", "the partitions here: sinfo -s"),
         ("--nodes=9 --ntasks=9", "ask for fewer --nodes"),
         ("--partition=debug --time=2:00:00", "ask for less --time"),
         ("--gres=tpu:1", "ask for GPUs as this site does"),
-        ("--qos=nope", "sacctmgr show assoc"),
     ],
 )
 def test_what_real_slurm_refuses_comes_with_advice(lesson, options, advice):

@@ -32,7 +32,7 @@ def test_it_stops_at_a_site_file_that_is_not_ready(shell):
     assert "1. The site file\n   WRONG: this site charges every job to an account" in said
     assert "   → docs/sites.md; until cluster site check juwels finds nothing" in said
     assert "2. The environment here" not in said
-    assert "9 steps remain. Correct this problem, then run the same command again." in said
+    assert "8 steps remain. Correct this problem, then run the same command again." in said
     report = shell.read("first-day/report.md")
     assert "**wrong**: this site charges every job to an account" in report
 
