@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -14,8 +14,6 @@ from cluster.schedulers.contract import JobStatus
 
 SAMPLE = "  It writes: "  # begins the line with a sample of the network's text
 UNTRAINED = "Before training it writes:"  # the line above the first sample
-SAMPLE_LETTERS = 78
-HEIGHT, SAMPLE_HEIGHT = 150, 24
 LEFT, RIGHT, TOP, BOTTOM = 52, 624, 30, 126  # of the curve
 DOT = '<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="#0072B2"/>'
 SVG = """\
@@ -65,7 +63,7 @@ def latest_sample(output: Path) -> str:
     lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
     samples = [after for line, after in pairwise(lines) if line == UNTRAINED]
     samples += [line.removeprefix(SAMPLE) for line in lines if line.startswith(SAMPLE)]
-    return samples[-1].strip()[:SAMPLE_LETTERS] if samples else ""
+    return samples[-1].strip()[:78] if samples else ""
 
 
 def curve(run: Run) -> list[tuple[int, float]]:
@@ -75,8 +73,7 @@ def curve(run: Run) -> list[tuple[int, float]]:
 
 
 def last_epoch(run: Run) -> int:
-    asked = run.header.get("epochs_asked")
-    return max([asked if isinstance(asked, int) else 0, *(e.number for e in run.epochs)])
+    return max([int(run.header.epochs_asked or 0), *(epoch.number for epoch in run.epochs)])
 
 
 def title(run: Run) -> str:
@@ -84,11 +81,10 @@ def title(run: Run) -> str:
     if not run.epochs:
         return "before training; the first epoch is running"
     last = run.epochs[-1]
-    words = [f"epoch {last.number} of {last_epoch(run)}"]
-    words += [f"{last.seconds.value:.1f} s"] if last.seconds else []
-    words += [f"loss {last.train_loss.value:.3f}"] if last.train_loss else []
-    words += [f"accuracy {last.train_accuracy.value:.3f}"] if last.train_accuracy else []
-    return " · ".join(words)
+    values = {"{:.1f} s": last.seconds, "loss {:.3f}": last.train_loss}
+    values |= {"accuracy {:.3f}": last.train_accuracy}
+    words = [text.format(measure.value) for text, measure in values.items() if measure]
+    return " · ".join([f"epoch {last.number} of {last_epoch(run)}", *words])
 
 
 def picture(run: Run, sample: str = "") -> str:
@@ -98,8 +94,6 @@ def picture(run: Run, sample: str = "") -> str:
     low, high = min(losses), max(losses)
     across, down = (RIGHT - LEFT) / (last - 1), (BOTTOM - TOP) / (high - low or 1)
     dots = [(LEFT + (n - 1) * across, TOP + (high - loss) * down) for n, loss in points]
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
+    drawn = (" ".join(f"{x:.1f},{y:.1f}" for x, y in dots), "".join(starmap(DOT.format, dots)))
     ends = (f"{high:.2f}" if points else "", f"{low:.2f}" if high > low else "")
-    texts = (title(run), escape(sample), *ends, last)
-    height = HEIGHT + SAMPLE_HEIGHT * bool(sample)
-    return SVG.format(height, line, "".join(DOT.format(*dot) for dot in dots), *texts)
+    return SVG.format(174 if sample else 150, *drawn, title(run), escape(sample), *ends, last)

@@ -20,7 +20,7 @@ from cluster.jobs import failure_advice, gpu_share, placing
 from cluster.jobs.live import LiveEpochs
 from cluster.jobs.readable import readable_lines
 from cluster.jobs.submit import submit
-from cluster.jobs.wait import describe, watch
+from cluster.jobs.wait import describe, wait_for
 from cluster.schedulers import history
 from cluster.schedulers.contract import JobStatus
 from cluster.schedulers.history import Submission
@@ -34,7 +34,6 @@ OWN_GPUS = {"CUDA_VISIBLE_DEVICES"}  # those of this machine, where the job does
 # Where an output is from and how many ranks it has, as `facts` prints them.
 PLACE = re.compile(r"^site: (\S+) .*?^nodes: \d+ \((.*?)\)$(?:\nranks: (\d+))?", re.M | re.S)
 STARTS = re.compile(r'([\w-]+\.py)\b(.*?)"\$@"')  # a program, and its arguments in the job file
-FIRST_SILENCE = 30.0  # seconds without a message before the first reminder; doubles each time
 
 
 class JobError(RuntimeError):
@@ -113,7 +112,6 @@ def submit_sizes(
     *arguments: object,
     ranks: int,
     gpus: str = "",
-    minutes: int = placing.MINUTES,
 ) -> list[Path]:
     """Call submit_once for 1, 2, 4 … up to `ranks` ranks, with the options of `on_nodes` for each.
 
@@ -121,7 +119,7 @@ def submit_sizes(
     """
     path, words = Path(job_file), [str(word) for word in arguments]
     site = site_files.current()
-    plan = [placing.placed(size, site, gpus, minutes) for size in placing.up_to(ranks)]
+    plan = [placing.placed(size, site, gpus) for size in placing.up_to(ranks)]
     together = not (scheduler_of(site).RUNS_HERE or site.settings.get("SITE_MAX_JOBS"))
     for asked in plan if together else ():
         if not (earlier(path, words, asked, site) or brought(path, words, asked, site)):
@@ -173,17 +171,12 @@ def submitted(path: Path, words: list[str], options: dict[str, str], site: Site)
         os.environ |= own
 
 
-def outputs(job_file: str) -> list[Path]:
-    """Return the output files that runs of this job left beside it, oldest first."""
-    path = Path(job_file)
-    return jobfile.existing_outputs(jobfile.read(path), path.parent)
-
-
 def brought(path: Path, words: list[str], options: dict[str, str], site: Site) -> list[Path]:
     """Return the job's outputs from other machines, or none if it was submitted on this one."""
     if any(each.asked_the_same(options, words) for each in history.of(path)):
         return []
-    ranks = str(jobfile.request(jobfile.read(path), options).ntasks)
+    job = jobfile.read(path)
+    ranks = str(jobfile.request(job, options).ntasks)
     host = socket.gethostname() if scheduler_of(site).RUNS_HERE else None
 
     own = {
@@ -200,7 +193,7 @@ def brought(path: Path, words: list[str], options: dict[str, str], site: Site) -
         same = [a[len(a) - len(words) :] == words and (name, len(a)) in own for name, a in known]
         return place[3] in (None, ranks) and (not known or any(same))
 
-    return [file for file in outputs(str(path)) if is_asked(file)]
+    return [file for file in jobfile.existing_outputs(job, path.parent) if is_asked(file)]
 
 
 def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Site) -> str | None:
@@ -243,34 +236,23 @@ def what_runs(job: Path) -> set[Path]:
     A job file that names no program may run any of the programs beside it.
     """
     programs = programs_of(job) or job.parent.glob("*.py")
-    return {job, *with_imports(programs)}
+    return {job, *filter(Path.is_file, with_imports(programs))}
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait for the job. Print new states, and repeat an unchanged one less and less often.
-
-    A picture of the epochs replaces the repetitions, so it stays at the end of the output.
-    """
-    said, silence, live = "", FIRST_SILENCE, LiveEpochs()
     begun = time.monotonic()
-    statuses: list[JobStatus] = []
+
+    def say(line: str) -> None:
+        print(f"{line}  [{time.monotonic() - begun:.0f} s]", flush=True)
+
     try:
-        for statuses in watch(job_id, site, live.show):
-            live.show(statuses)
-            line = "; ".join(dict.fromkeys(map(describe, statuses)))
-            passed = time.monotonic() - begun
-            if line != said or (passed >= silence and not live.drawn):
-                print(f"{line}  [{passed:.0f} s]", flush=True)
-                said = line
-                while silence <= passed:
-                    silence *= 2
+        return wait_for(job_id, site, say, LiveEpochs())
     except KeyboardInterrupt as stopped:
         print(f"You stopped waiting, but job {job_id} continues. To end it: scancel {job_id}")
         # Jupyter shows this line instead of where in the course's code the wait ended.
         line = "KeyboardInterrupt: to wait for the job again, run this cell again."
         stopped._render_traceback_ = lambda: [line]  # type: ignore[attr-defined]
         raise
-    return statuses
 
 
 def explain(status: JobStatus) -> str:

@@ -1,13 +1,11 @@
 """Report what a site would refuse or never start, before the job is submitted."""
 
-from pathlib import Path
-
 import click
 
 from autograder.wording import counted
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
-from cluster.job_file.programs import imports_any, programs_of
+from cluster.job_file.programs import programs_of
 from cluster.jobs import gpu_share
 from cluster.sites import data_sets
 from cluster.sites.site_files import Site
@@ -60,39 +58,15 @@ def refuse_gpus(job: JobFile, asked: JobRequest, options: dict[str, str], site: 
             f" course's PyTorch and TensorFlow need {LEAST_CAPABILITY}: choose another one with"
             f" --partition, or for all jobs: cluster use {site.name} --partition NAME"
         )
-    for program in programs if most and lacks_tensorflows_libraries(site) else ():
-        if imports_any(program, {"tensorflow", "keras", "tf_keras"}, if_unreadable=False):
-            raise click.ClickException(
-                f"{program.name} imports TensorFlow, but the environment of your jobs has only the"
-                " CUDA libraries of PyTorch: choose a second environment with `cluster use"
-                f" {site.name} --tensorflow-environment FOLDER`"
-            )
-
-
-def lacks_tensorflows_libraries(site: Site) -> bool:
-    """Return whether TensorFlow would find only CUDA 13 in the jobs' environment; it needs 12."""
-    if site.variable("COURSE_ENVIRONMENT_TENSORFLOW") or site.variable("COURSE_IMAGE"):
-        return False
-    environment = Path(site.variable("COURSE_ENVIRONMENT") or "/nowhere")
-    found = {path.name for path in environment.glob("lib/python3*/site-packages/nvidia/*")}
-    return "cu13" in found and "cuda_runtime" not in found
 
 
 def on_nodes(job: JobFile, asked: JobRequest, site: Site) -> list[str]:
     """Report a request for more nodes than the site has, or more ranks per node than GPUs."""
     each = site.number("SITE_GPUS_PER_NODE") or asked.ntasks
     needed = -(-asked.ntasks // each)
-    on_purpose = asked.nodes_given
     # PBS allocates as many nodes as the ranks need GPUs. Slurm fills a node's cores first.
-    spread = not on_purpose and site.settings.get("SITE_SCHEDULER") == "pbs"
-    nodes = needed if spread else asked.nodes
+    nodes = needed if site.scheduler == "pbs" and not asked.nodes_given else asked.nodes
     sentences = []
-    if asked.nodes > asked.ntasks and site.settings.get("SITE_SCHEDULER") == "slurm":
-        nodes = asked.ntasks
-        sentences.append(
-            f"a job cannot use more nodes than it has ranks, {nodes}: Slurm gives it {nodes} of the"
-            f" {asked.nodes} nodes"
-        )
     most = site.settings.get("SITE_MAX_NODES")
     if most and nodes > int(most):
         sentences.append(
@@ -104,7 +78,7 @@ def on_nodes(job: JobFile, asked: JobRequest, site: Site) -> list[str]:
     trains = gpu_share.can_train(programs) or not programs
     if asked.ntasks > nodes * each and trains and (by_hand or not is_here):
         ranks = counted(-(-asked.ntasks // nodes), "rank")
-        may = "a node" if on_purpose else "may share a node, because --nodes is not given"
+        may = "a node" if asked.nodes_given else "may share a node, because --nodes is not given"
         mend = f"--nodes={needed} has room"
         if is_here:
             may, mend = "share this node", "use fewer ranks, or the CPU with COURSE_DEVICE=cpu"
@@ -119,10 +93,10 @@ def without_internet(site: Site) -> list[str]:
     """Report missing data sets on a site whose compute nodes cannot download them."""
     if site.settings.get("SITE_INTERNET") != "no":
         return []
-    found = data_sets.found(seconds=10)
-    if found is None or found.complete:
+    files, complete = data_sets.found(seconds=10) or ("", True)
+    if complete:
         return []
     return [
-        f"compute nodes have no internet; of the data sets here, {found}: fetch them"
+        f"compute nodes have no internet; of the data sets here, {files}: fetch them"
         f" {data_sets.FETCH}"
     ]

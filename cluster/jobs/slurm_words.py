@@ -10,7 +10,6 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -102,11 +101,10 @@ def scancel(words: list[str], site: Site) -> None:
 
 
 def signal_named(text: str) -> signal.Signals:
-    """Return the signal of a name or a number, such as USR1, SIGUSR1 or 10."""
+    """Return the signal of a name such as USR1 or SIGUSR1."""
     try:
-        known = int(text) if text.isdigit() else f"SIG{text.upper().removeprefix('SIG')}"
-        return signal.Signals(known) if isinstance(known, int) else signal.Signals[known]
-    except (KeyError, ValueError):
+        return signal.Signals[f"SIG{text.upper().removeprefix('SIG')}"]
+    except KeyError:
         raise SettingsError(f"there is no signal {text}") from None
 
 
@@ -124,12 +122,7 @@ def sacct(words: list[str], site: Site) -> None:
     accounting_table.show(rows, asked.parsable2, names, header=not asked.noheader)
 
 
-COMMANDS: dict[str, Callable[[list[str], Site], None]] = {
-    "sbatch": sbatch,
-    "squeue": squeue,
-    "scancel": scancel,
-    "sacct": sacct,
-}
+COMMANDS = {function.__name__: function for function in (sbatch, squeue, scancel, sacct)}
 
 if __name__ == "__main__":
     os.environ.setdefault("COLUMNS", "100")

@@ -64,7 +64,13 @@ def submit_words(words: list[str], site: Site, show: Show = on_error_stream) -> 
     is_waiting = options.pop("wait", None) is not None
     job_id = submit(Path(rest[0]), rest[1:], options, site, show)
     if is_waiting:
-        exit_if_failed(wait_for(job_id, site))
+        try:
+            exit_if_failed(wait_for(job_id, site, on_error_stream))
+        except KeyboardInterrupt:
+            on_error_stream(
+                f"\nYou stopped waiting, but job {job_id} continues. To end it: scancel {job_id}"
+            )
+            raise SystemExit(130) from None
 
 
 def submit(

@@ -4,17 +4,22 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cluster.jobs import failure_advice
 from cluster.schedulers import history
-from cluster.schedulers.contract import WAITING, JobStatus
+from cluster.schedulers.contract import WAITING, JobStatus, Show
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
+if TYPE_CHECKING:  # it reads outputs, and `sbatch` should start quickly
+    from cluster.jobs.live import LiveEpochs
+
 QUICK = 0.25  # seconds between the first two requests
+FIRST_SILENCE = 30.0  # seconds without a message before the first reminder; doubles each time
 MEANINGS = {  # of a reason or a state that is not the job's fault
     "NODE_FAIL": "its node failed, not your program: submit the job again",
     "BeginTime": "Slurm waits about two minutes before it starts a requeued job again",
@@ -30,23 +35,23 @@ def exit_if_failed(statuses: list[JobStatus]) -> None:
     raise SystemExit(1)
 
 
-def wait_for(label: str, site: Site) -> list[JobStatus]:
-    """Wait and print each new state. Return the last statuses."""
-    said: dict[str, str] = {}
+def wait_for(
+    label: str, site: Site, say: Show, live: "LiveEpochs | None" = None
+) -> list[JobStatus]:
+    """Wait for the job. Say new states, and repeat an unchanged one less and less often.
+
+    A picture of the epochs replaces the repetitions, so it stays at the end of the output.
+    """
+    said, silence, begun = "", FIRST_SILENCE, time.monotonic()
     statuses: list[JobStatus] = []
-    try:
-        for statuses in watch(label, site):
-            for status in statuses:
-                line = describe(status)
-                if said.get(status.label) != line:
-                    click.echo(line, err=True)
-                    said[status.label] = line
-    except KeyboardInterrupt:
-        click.echo(
-            f"\nYou stopped waiting, but job {label} continues. To end it: scancel {label}",
-            err=True,
-        )
-        raise SystemExit(130) from None
+    for statuses in watch(label, site, live.show if live else None):
+        line = "; ".join(dict.fromkeys(map(describe, statuses)))
+        passed = time.monotonic() - begun
+        if line != said or (passed >= silence and not (live and live.drawn)):
+            say(line)
+            said = line
+            while silence <= passed:
+                silence *= 2
     return statuses
 
 
@@ -61,6 +66,8 @@ def watch(
     pause = QUICK
     while True:
         statuses = scheduler.statuses(label)
+        if meanwhile:
+            meanwhile(statuses)
         yield statuses
         if all(status.over or never_starts(status) for status in statuses):
             return

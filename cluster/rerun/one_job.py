@@ -16,8 +16,8 @@ from typing import Any
 import click
 
 from cluster.job_file.jobfile import clock
-from cluster.jobs.submit import submit
-from cluster.jobs.wait import describe, watch
+from cluster.jobs.submit import on_error_stream, submit
+from cluster.jobs.wait import wait_for, watch
 from cluster.rerun.account import COURSE
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
@@ -86,10 +86,7 @@ def run_job(base: Path, asked: dict[str, Any]) -> dict[str, str]:
     words = [job["program"], *job["arguments"]]
     job_id = submit(Path("job.sbatch"), words, options, site)
     try:
-        said = ""
-        for [status] in watch(job_id, site):
-            if said != (said := describe(status)):
-                print(said, file=sys.stderr)
+        [status] = wait_for(job_id, site, on_error_stream)
     except BaseException:  # interrupted
         scheduler_of(site).cancel(job_id)
         list(watch(job_id, site))  # until nothing is written to its folder

@@ -16,9 +16,10 @@ from tests.cluster.box_students import clear_what_interrupted_tests_left, run_bo
 PROGRAMS = Path(sys.executable).parent
 WAIT = """
 import sys
+from cluster.jobs.submit import on_error_stream
 from cluster.jobs.wait import exit_if_failed, wait_for
 from cluster.sites.site_files import current
-exit_if_failed(wait_for(sys.argv[1], current()))
+exit_if_failed(wait_for(sys.argv[1], current(), on_error_stream))
 """
 
 

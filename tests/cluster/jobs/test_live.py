@@ -41,7 +41,7 @@ def test_an_epoch_is_shown_while_the_next_one_runs(lesson, drawn):
 
 
 def test_the_picture_replaces_the_reminders(lesson, drawn, capsys, monkeypatch):
-    monkeypatch.setattr("cluster.jobs.notebook.FIRST_SILENCE", 0.3)
+    monkeypatch.setattr("cluster.jobs.wait.FIRST_SILENCE", 0.3)
     first = EPOCH.format(n=1, loss=2.25)
     lesson.write("job.sbatch", f"sleep 3; echo '{first}'; sleep 4", "-o %j.out")
     shown_before = []
@@ -63,12 +63,6 @@ def test_what_the_untrained_network_writes_is_shown_while_the_first_epoch_runs(l
     assert set(written) == {"Zq <x>"}
     sizes = {ElementTree.fromstring(bundle["image/svg+xml"]).get("height") for bundle in drawn}
     assert len(sizes) == 1
-
-
-def test_a_job_without_epochs_draws_nothing(lesson, drawn):
-    lesson.write("job.sbatch", "echo fine", "-o %j.out")
-    submit_once("job.sbatch")
-    assert drawn == []
 
 
 @pytest.mark.parametrize("losses", [(2.25, 0.5), (1.0, 1.0), (3.0,)])

@@ -1,4 +1,4 @@
-"""`submit_once` and `outputs`, as a notebook calls them."""
+"""`submit_once`, as a notebook calls it."""
 
 import os
 import socket
@@ -8,7 +8,7 @@ import pytest
 
 from autograder.cpus import whole_cores
 from cluster.jobs import notebook
-from cluster.jobs.notebook import JobError, SubmitError, outputs, submit_once
+from cluster.jobs.notebook import JobError, SubmitError, submit_once
 from cluster.jobs.wait import cancel_jobs_of
 from cluster.sites.site_files import current
 from tests.autograder.make_record import make_record
@@ -35,11 +35,10 @@ def test_run_all_twice_submits_once(lesson, capsys):
     assert "job 1: COMPLETED" in said
     assert names(submit_once("job.sbatch")) == ["mine_1.out"]
     assert "was submitted before" in capsys.readouterr().out
-    assert names(outputs("job.sbatch")) == ["mine_1.out"]
 
 
 def test_a_long_job_says_that_it_still_runs(lesson, capsys, monkeypatch):
-    monkeypatch.setattr("cluster.jobs.notebook.FIRST_SILENCE", 0.3)
+    monkeypatch.setattr("cluster.jobs.wait.FIRST_SILENCE", 0.3)
     lesson.write("long.sbatch", "sleep 4")
     submit_once("long.sbatch")
     assert 2 <= capsys.readouterr().out.count("job 1: RUNNING") <= 8  # on a busy machine
@@ -51,7 +50,6 @@ def test_other_arguments_or_options_are_another_job(lesson):
     assert names(submit_once("job.sbatch", "--epochs", 8, options={"time": "5"})) == ["mine_3.out"]
     assert names(submit_once("job.sbatch", "--epochs", 4)) == ["mine_1.out"]
     assert lesson.read("mine_2.out") == "ran --epochs 8\n"
-    assert names(outputs("job.sbatch")) == ["mine_1.out", "mine_2.out", "mine_3.out"]
 
 
 def test_a_job_runs_again_if_asked_or_if_its_output_was_deleted(lesson):
@@ -164,7 +162,7 @@ def test_an_interrupted_wait_takes_two_lines_and_the_job_continues(lesson, capsy
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cluster.jobs.notebook.watch", interrupted)
+    monkeypatch.setattr("cluster.jobs.notebook.wait_for", interrupted)
     notebook = InteractiveShell.instance()
     submit = "from cluster.jobs.notebook import submit_once; submit_once('job.sbatch')"
     result = notebook.run_cell(submit)

@@ -12,11 +12,9 @@ from cluster.sites.site_files import FOLDER, Site
     ("room", "ranks", "asked"),
     [
         ("", 4, {"ntasks": "4"}),
-        ("4", 2, {"ntasks": "2", "nodes": "1"}),
         ("4", 8, {"ntasks": "8", "nodes": "2", "ntasks-per-node": "4"}),
         ("4", 6, {"ntasks": "6", "nodes": "2", "ntasks-per-node": "3"}),
         ("4", 5, {"ntasks": "5", "nodes": "2"}),
-        ("1", 4, {"ntasks": "4", "nodes": "4", "ntasks-per-node": "1"}),
     ],
 )
 def test_nodes_follow_from_the_gpus_of_a_node(room, ranks, asked):
@@ -29,21 +27,10 @@ def test_nodes_follow_from_the_gpus_of_a_node(room, ranks, asked):
 
 
 @pytest.mark.parametrize(
-    ("minutes", "longest", "limit"), [(30, "", "00:30:00"), (90, "01:00:00", "01:00:00")]
-)
-def test_a_job_asks_for_no_more_time_than_the_site_has(minutes, longest, limit):
-    settings = {"SITE_SCHEDULER": "slurm", "SITE_MAX_TIME": longest}
-    site = Site("x", None, settings, {})  # type: ignore[arg-type]
-    assert placing.placed(1, site, "gres=gpu:{n}", minutes)["time"] == limit
-    assert "time" not in placing.placed(1, site, "", minutes), "the job file's"
-
-
-@pytest.mark.parametrize(
     ("settings", "cores"),
     [
         ({"SITE_CORES_PER_GPU": "18", "SITE_CORES_PER_NODE": "80"}, 18),
         ({"SITE_CORES_PER_NODE": "48", "SITE_GPUS_PER_NODE": "4"}, 12),
-        ({"SITE_CORES_PER_NODE": "48", "SITE_GPUS_PER_NODE": ""}, 8),
         ({"SITE_SCHEDULER": "laptop"}, len(whole_cores())),
         ({"SITE_SCHEDULER": "laptop", "SITE_GPUS_PER_NODE": "999"}, 1),
     ],
@@ -102,11 +89,6 @@ def test_all_sizes_wait_in_the_queue_together_where_several_may(
     assert [options["gres"] for options in asked] == ["gpu:1", "gpu:2", "gpu:4", "gpu:4"]
 
 
-def test_what_cannot_be_submitted_is_one_sentence(lesson):
-    with pytest.raises(notebook.SubmitError, match="there is no such job file"):
-        submit_sizes("nothing.sbatch", ranks=2)
-
-
 @pytest.mark.parametrize(
     ("site", "ranks", "asked"),
     [
@@ -123,12 +105,3 @@ def test_a_study_s_largest_size_leaves_the_node_and_has_a_gpu_for_each_rank(
     assert len(placing.up_to(ranks)) >= 3
     same = asked | {"time": "00:30:00"}
     assert notebook.on_nodes(ranks, "gres=gpu:{n}") == same
-
-
-@pytest.mark.parametrize(
-    ("seen", "ranks"), [("", 4), ("0", 2), ("0,1,3", 3), ("0,1,2,3,4,5,6,7", 8)]
-)
-def test_on_this_machine_a_study_has_a_rank_for_each_gpu_in_sight(monkeypatch, seen, ranks):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
-    assert notebook.two_nodes() == ranks
-    assert "nodes" not in notebook.on_nodes(9), "it has one"

@@ -64,15 +64,12 @@ NOT_REPEATABLE = [
     ("no program", {}, [keras()], "not submitted"),
     ("another program", {"main.py": b""}, [keras()], "train.py, which was not submitted"),
     ("a path for a program", {"train.py": b""}, [keras(program="../train.py")], "not submitted"),
-    ("a number for a program", {"train.py": b""}, [keras(program=7)], "not submitted"),
     ("no arguments", {"train.py": b""}, [make_record()], "lacks the program's"),
     ("arguments that are numbers", {"train.py": b""}, [keras(arguments=[1])], "its record lacks"),
     ("cut arguments", {"train.py": b""}, [keras(arguments=["--mod..."])], "truncated or"),
-    ("a line in an argument", {"train.py": b""}, [keras(arguments=["a\nb"])], "truncated or"),
     ("a hidden mark", {"train.py": b""}, [keras(arguments=["a\u202eb"])], "truncated or"),
     ("no finished run", {"train.py": b""}, [keras(finished=False)], "no run that"),
     ("a plain log", {"train.py": b""}, [["Epoch 1/1", "1/1 - 1s - loss: 0.5"]], "no run that"),
-    ("no output", {"train.py": b""}, [], "no run that"),
     ("too large", {"train.py": b"#" * LARGEST, "a.py": b"#"}, [keras()], "more than 1,000,000"),
 ]  # fmt: skip
 
