@@ -4,11 +4,11 @@
 # MariaDB's -core packages contain the programs without the service. libpmix-dev is needed in addition
 # to libpmix2, because Slurm's plug-in loads the library by its name without a version.
 PACKAGES=(slurmctld slurmd slurm-client slurmdbd munge
-    mariadb-server-core mariadb-client-core libeatmydata1 libpmix-dev lmod bubblewrap)
+    mariadb-server-core mariadb-client-core libeatmydata1 libpmix-dev lmod bubblewrap procps)
 SLURM_SERVICES=(slurmctld slurmd slurmdbd)
 
 installed() {
-    command -v slurmctld slurmd slurmdbd sbatch munged mungekey mariadbd mariadb-install-db bwrap >/dev/null &&
+    command -v slurmctld slurmd slurmdbd sbatch munged mungekey mariadbd mariadb-install-db bwrap pgrep >/dev/null &&
         [ -e /usr/share/lmod/lmod/init/bash ] && [ -n "$(compgen -G '/usr/lib/*/libpmix.so')" ] &&
         [ -n "$(compgen -G '/usr/lib/*/libeatmydata.so')" ]
 }
