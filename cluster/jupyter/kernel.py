@@ -85,12 +85,6 @@ def install_command() -> None:
         raise click.ClickException(f"{folder}: {error.strerror}") from None
     click.echo(f"{DISPLAY_NAME}: {sys.prefix}")
     click.echo(f"Written: {folder}. Select it in Jupyter under Kernel, Change Kernel.")
-    jobs_use = environment_of_jobs()
-    if jobs_use and jobs_use != Path(sys.prefix):
-        click.echo(
-            f"But jobs use {jobs_use}. To change that: cluster use SITE --environment {sys.prefix}",
-            err=True,
-        )
 
 
 def write(folder: Path) -> None:
@@ -131,11 +125,3 @@ def start_script() -> str:
         activation=activation,
         laptop_bin=site_files.LAPTOP_BIN,
     )
-
-
-def environment_of_jobs() -> Path | None:
-    """Return the environment that the personal site file names, if `cluster use` wrote one."""
-    if not site_files.personal_file().is_file():
-        return None
-    chosen = site_files.load(site_files.personal_file()).exports.get("COURSE_ENVIRONMENT")
-    return Path(chosen) if chosen else None
