@@ -1,20 +1,10 @@
 """Test how the launcher of a process is recognised, by the variables that launchers set."""
 
 import re
-from dataclasses import dataclass
 
 import pytest
 
 from cluster.launchers import LaunchedAs, launched
-
-
-@dataclass(frozen=True)
-class Case:
-    launcher: str
-    source: str  # a page, a source file or a run that shows these variables
-    environ: str
-    expected: LaunchedAs | None
-
 
 STEP = "SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=8 SLURM_STEP_TASKS_PER_NODE=4(x2) SLURM_NODEID=1"
 SRUN = f"{STEP} SLURM_NTASKS=8 SLURM_PROCID=5 SLURM_LOCALID=1"
@@ -27,104 +17,78 @@ HYDRA = "PMI_RANK=5 PMI_SIZE=8 PMI_FD=9 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=4"
 TORCH = "RANK=5 LOCAL_RANK=1 WORLD_SIZE=8 LOCAL_WORLD_SIZE=4"
 ELASTIC = f"{TORCH} GROUP_RANK=1 TORCHELASTIC_RUN_ID=7"
 
+# The launcher, with a page or a source that shows its variables; these; what is recognised.
 CASES = [
-    Case("srun --mpi=none", "man srun, output environment variables", SRUN, LaunchedAs(*SIXTH)),
-    Case(
-        "srun with unequal nodes",
-        "man srun: SLURM_TASKS_PER_NODE",
-        SRUN.replace("=4(x2)", "=4,3(x2)"),
-        LaunchedAs("srun", 5, 1, 8, 3),
-    ),
-    Case(
-        "srun --mpi=pmix",
-        "slurm: src/plugins/mpi/pmix/pmixp_client.c",
+    ("srun --mpi=none (man srun, output environment variables)", SRUN, SIXTH),
+    ("srun with unequal nodes (man srun)", SRUN.replace("=4(x2)", "=4,3(x2)"), (*SIXTH[:4], 3)),
+    (
+        "srun --mpi=pmix (slurm: src/plugins/mpi/pmix/pmixp_client.c)",
         f"{SRUN} PMIX_RANK=5 PMIX_NAMESPACE=slurm.pmix.1.0",
-        LaunchedAs(*SIXTH),
+        SIXTH,
     ),
-    Case(
-        "srun --mpi=pmi2",
-        "slurm: src/plugins/mpi/pmi2/mpi_pmi2.c",
+    (
+        "srun --mpi=pmi2 (slurm: src/plugins/mpi/pmi2/mpi_pmi2.c)",
         f"{SRUN} PMI_FD=9 PMI_JOBID=1.0 PMI_RANK=5 PMI_SIZE=8",
-        LaunchedAs(*SIXTH),
+        SIXTH,
     ),
-    Case(
-        "srun --mpi=cray_shasta",
-        "slurm: src/plugins/mpi/cray_shasta/mpi_cray_shasta.c",
+    (
+        "srun --mpi=cray_shasta (slurm: src/plugins/mpi/cray_shasta/mpi_cray_shasta.c)",
         f"{SRUN} PALS_APID=1.0 PALS_RANKID=5 PALS_NODEID=1",
-        LaunchedAs(*SIXTH),
+        SIXTH,
     ),
-    Case(
-        "srun of psslurm, its own PMI",
-        "psmgmt: plugins/psslurm/src/psslurm/psslurmforwarder.c",
-        f"{SRUN} PMI_FD=9 PMI_RANK=5 PMI_SIZE=8 PMI_SPAWNED=0",
-        LaunchedAs(*SIXTH),
-    ),
-    Case(
-        "PALS' mpiexec",
-        "argonne-lcf/alcf-nccl-tests: pytests/launcher.sh",
+    (
+        "PALS' mpiexec (argonne-lcf/alcf-nccl-tests: pytests/launcher.sh)",
         "PALS_RANKID=5 PALS_LOCAL_RANKID=1 PALS_LOCAL_SIZE=4 PALS_NODEID=1"
         " PMI_RANK=5 PMI_SIZE=8 PMI_LOCAL_RANK=1 PMI_LOCAL_SIZE=4",
-        LaunchedAs("mpiexec", 5, 1, 8, 4),
+        ("mpiexec", 5, 1, 8, 4),
     ),
-    Case("Open MPI's mpirun", "openmpi 5.0.11, run", OMPI, LaunchedAs("mpirun", 5, 1, 8, 4)),
-    Case(
-        "Open MPI's mpirun, whose daemons srun starts",
-        "open-mpi/prrte: src/mca/plm/slurm/plm_slurm_module.c",
+    ("Open MPI's mpirun (openmpi 5.0.11, run)", OMPI, ("mpirun", 5, 1, 8, 4)),
+    (
+        "mpirun, whose daemons srun starts (prrte: src/mca/plm/slurm/plm_slurm_module.c)",
         f"{OMPI} SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 SLURM_LOCALID=0",
-        LaunchedAs("mpirun", 5, 1, 8, 4),
+        ("mpirun", 5, 1, 8, 4),
     ),
-    Case("MPICH's mpiexec", "mpich 5.0.1, run", HYDRA, LaunchedAs("mpiexec", 5, 1, 8, 4)),
-    Case(
-        "Intel's mpirun, whose proxies srun starts",
-        "impi-rt 2021, run; I_MPI_HYDRA_BOOTSTRAP=slurm",
+    ("MPICH's mpiexec (mpich 5.0.1, run)", HYDRA, ("mpiexec", 5, 1, 8, 4)),
+    (
+        "Intel's mpirun, whose proxies srun starts (impi-rt 2021, run)",
         f"{HYDRA} SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 SLURM_LOCALID=0",
-        LaunchedAs("mpiexec", 5, 1, 8, 4),
+        ("mpiexec", 5, 1, 8, 4),
     ),
-    Case(
-        "horovodrun",
-        "horovod 0.28.1: horovod/runner/gloo_run.py",
+    (
+        "horovodrun (horovod 0.28.1: horovod/runner/gloo_run.py)",
         "HOROVOD_RANK=5 HOROVOD_SIZE=8 HOROVOD_LOCAL_RANK=1 HOROVOD_LOCAL_SIZE=4",
-        LaunchedAs("horovodrun", 5, 1, 8, 4),
+        ("horovodrun", 5, 1, 8, 4),
     ),
-    Case("torchrun", "torch 2.13, run", ELASTIC, LaunchedAs("torchrun", 5, 1, 8, 4)),
-    Case(
-        "torchrun under srun, one task per node",
-        "torch 2.13: torch/distributed/elastic/agent/server/local_elastic_agent.py",
+    ("torchrun (torch 2.13, run)", ELASTIC, ("torchrun", 5, 1, 8, 4)),
+    (
+        "torchrun under srun (torch 2.13: elastic/agent/server/local_elastic_agent.py)",
         f"{ELASTIC} SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 SLURM_LOCALID=0",
-        LaunchedAs("torchrun", 5, 1, 8, 4),
+        ("torchrun", 5, 1, 8, 4),
     ),
-    Case(
-        "srun, with torch's variables in the job file",
-        "docs.pytorch.org: torch.distributed, environment variable initialization",
-        f"{SRUN} RANK=0 WORLD_SIZE=8",
-        LaunchedAs(*SIXTH),
-    ),
-    Case(
+    ("srun, with torch's variables in the job file", f"{SRUN} RANK=0 WORLD_SIZE=8", SIXTH),
+    (
         "torch's variables, set by hand",
-        "the same page",
         "RANK=5 WORLD_SIZE=8 LOCAL_RANK=1",
-        LaunchedAs("torchrun", 5, 1, 8, 2),  # at least two are here
+        ("torchrun", 5, 1, 8, 2),
     ),
-    Case("none", "", "WORLD_SIZE=nonsense", None),
-    Case(
-        "a batch script",
-        "man sbatch, output environment variables",
+    ("none", "WORLD_SIZE=nonsense", None),
+    (
+        "a batch script (man sbatch, output environment variables)",
         "SLURM_NTASKS=8 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_TASKS_PER_NODE=4(x2)",
         None,
     ),
-    Case(
-        "a shell in salloc",
-        "slurm.conf: LaunchParameters=use_interactive_step; slurm.h: SLURM_INTERACTIVE_STEP",
+    (
+        "a shell in salloc (slurm.h: SLURM_INTERACTIVE_STEP)",
         "SLURM_STEP_ID=4294967290 SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0 SLURM_LOCALID=0",
         None,
     ),
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.launcher)
-def test_each_launcher_is_recognised_by_its_variables(case):
-    environ = dict(pair.split("=", 1) for pair in case.environ.split())
-    assert launched(environ) == case.expected
+@pytest.mark.parametrize(("name", "variables", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_each_launcher_is_recognised_by_its_variables(name, variables, expected):
+    environ = dict(pair.split("=", 1) for pair in variables.split())
+    assert launched(environ) == (expected and LaunchedAs(*expected))
 
 
 @pytest.mark.ranks

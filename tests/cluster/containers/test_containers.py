@@ -145,13 +145,11 @@ def test_an_image_for_gpus_gets_one_frameworks_pins_and_its_horovod(image):
     ("words", "sentence"),
     [
         (["tpu"], "the variant is cpu, gpu-torch or gpu-tensorflow, not tpu"),
-        (["gpu"], "the variant is cpu, gpu-torch or gpu-tensorflow, not gpu"),
         (
             ["gpu-tensorflow"],
             "TensorFlow's CUDA 12 comes without a compiler: take a base image that has nvcc 12",
         ),
         (["cpu", "latest"], "openmpi is a version such as 4.1.8, not latest"),
-        (["gpu-torch", "5.0.8;reboot"], "openmpi is a version such as 4.1.8, not 5.0.8;reboot"),
     ],
 )
 def test_a_wrong_argument_is_said_before_anything_is_done(image, words, sentence):

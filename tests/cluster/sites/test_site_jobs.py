@@ -112,14 +112,6 @@ def test_the_environments_open_mpi_starts_through_pmix_where_srun_has_it(centre,
     assert ("  SLURM_MPI_TYPE=pmix\n" in said) == chosen
 
 
-@pytest.mark.parametrize("image", ["", "docker:course"])
-def test_perlmutter_starts_the_courses_open_mpi_through_pmix(centre, image):
-    words = "launch_ranks 2 python train.py"
-    said = calls(centre, "perlmutter", words, **SLURM, COURSE_IMAGE=image)
-    assert "srun of centre: --mpi=pmix --gpu-bind=none --ntasks=2" in said
-    assert ("module load nccl\n" in said) == (not image), "an image has its own plug-in"
-
-
 @pytest.mark.parametrize("lesson", ["07", "08", "09"])
 @pytest.mark.parametrize(
     ("site", "launcher"),
@@ -143,7 +135,6 @@ PROGRAMS = {
     "direct.py": "import tensorflow as tf\n",
     "inside.py": "def main():\n    from keras import layers\n",
     "beside.py": "from train import build_model\n",
-    "further.py": "import argparse\nimport helper\nimport beside\n",
     "train.py": "import beside  # a circle\nimport tensorflow as tf\n",
     "other.py": "import torch\nfrom helper import tensorflow_is_no_word\n",
     "helper.py": "import numpy\n",
@@ -153,7 +144,7 @@ PROGRAMS = {
 @pytest.mark.parametrize(
     ("program", "tensorflow"),
     [
-        *[(name, True) for name in ("direct.py", "inside.py", "beside.py", "further.py")],
+        *[(name, True) for name in ("direct.py", "inside.py", "beside.py")],
         *[(name, False) for name in ("other.py", "helper.py", "not_there.py")],
     ],
 )
@@ -199,13 +190,3 @@ def test_the_library_in_an_image_learns_what_slurms_pmix_tells_a_task(image):
     assert "  PMIX_MCA_gds=shmem2\n" in said, "a choice is left as it is"
     assert "PMIX_MCA_ptl" not in said
     assert f"{image.home}/spool\n" in said.partition("  APPTAINER_BIND=")[2]
-
-
-def test_an_image_on_polaris_starts_its_ranks_by_its_own_mpirun_on_one_node(image):
-    said = calls(image, "polaris", "launch python train.py", **SLURM)
-    inside = (
-        f"apptainer: exec --nv {image.home}/course.sif mpirun --oversubscribe --bind-to none -np 2"
-    )
-    assert f"{inside} python -c" in said, "the ranks are counted first"
-    assert f"{inside} python train.py\n" in said
-    assert "mpiexec" not in said

@@ -24,8 +24,6 @@ def shown(form: dict) -> list[str]:
     ("settings", "fields"),
     [
         ({}, ["bc_account", "cores", "bc_num_hours"]),
-        ({"account": "none"}, ["cores", "bc_num_hours"]),
-        ({"queues": ["gpu", "debug"]}, ["bc_account", "bc_queue", "cores", "bc_num_hours"]),
         (
             {"queues": ["gpu"], "max_gpus": 4},
             ["bc_account", "bc_queue", "gpus", "cores", "bc_num_hours"],
@@ -50,14 +48,12 @@ def test_settings_that_are_not_filled_in_are_a_sentence(tmp_path):
     ("typed", "settings", "words"),
     [
         ({}, {}, "-t 02:00:00 --nodes=1 --ntasks=1 --cpus-per-task=2"),
-        ({"bc_account": "proj"}, {}, "-A proj -t 02:00:00 --nodes=1 --ntasks=1 --cpus-per-task=2"),
         (
             {"bc_queue": "debug", "gpus": "2", "cores": "8", "bc_num_hours": "3"},
             {"queues": ["gpu", "debug"], "max_gpus": 4, "native": ["--constraint=gpu"]},
             "-p debug -t 03:00:00 --nodes=1 --ntasks=1 --cpus-per-task=8"
             " --gpus-per-node=2 --constraint=gpu",
         ),
-        ({"gpus": "0"}, {"max_gpus": 4}, "-t 02:00:00 --nodes=1 --ntasks=1 --cpus-per-task=2"),
     ],
 )
 def test_the_sbatch_call(session, typed, settings, words):
@@ -70,7 +66,6 @@ def test_the_sbatch_call(session, typed, settings, words):
     ("typed", "settings", "native"),
     [
         ({}, {"scheduler": "pbs"}, ["-l", "select=1:ncpus=2"]),
-        ({"gpus": "1"}, PBS | {"max_gpus": 4}, ["-l", "select=1:ncpus=2:ngpus=1", *PBS["native"]]),
         (
             {"gpus": "0", "cores": "4"},
             PBS | {"max_gpus": 4, "pbs_select": "system=polaris"},
@@ -104,7 +99,6 @@ def test_the_scripts_are_valid_shell_whatever_is_typed(session, account):
     ("course", "unpacked", "opens"),
     [
         ("dl-course", True, "lab/tree/dl-course/lessons/START.md"),
-        ("courses/dl_2", True, "lab/tree/courses/dl_2/lessons/START.md"),
         ("dl-course", False, "lab"),
         ("", True, "lab"),
     ],
@@ -155,8 +149,6 @@ def test_a_session_adds_what_a_new_release_has_and_changes_no_file(session, tmp_
     ("settings", "named"),
     [
         ({"course": "my course"}, "course"),
-        ({"course": "../other"}, "course"),
-        ({"course": "$(reboot)"}, "course"),
         ({"release": "/week2"}, "release"),
     ],
 )
