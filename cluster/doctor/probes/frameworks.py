@@ -22,7 +22,7 @@ def torch() -> Diagnosis:
 
     gpus = torch.cuda.device_count()
     facts = {"version": torch.__version__, "gpus": gpus, "cuda": torch.version.cuda}
-    words = f"{torch.__version__}, built for {cuda_of(torch.version.cuda)}, sees {gpus} GPUs"
+    words = f"{torch.__version__}, CUDA {torch.version.cuda or 'none'}, sees {gpus} GPUs"
     if gpus:
         nccl = ".".join(map(str, torch.cuda.nccl.version()))
         return ok(f"{words}, NCCL {nccl}", **facts, nccl=nccl)
@@ -39,7 +39,7 @@ def tensorflow() -> Diagnosis:
     if cuda and not gpus and installed(CUDNN[1]) and not installed(CUDNN[0]):
         words = f"{tf.__version__}, on the CPU: this is PyTorch's environment, with its CUDA"
         return ok(words, version=tf.__version__)
-    words = f"{tf.__version__}, built for {cuda_of(cuda)}, sees {gpus} GPUs"
+    words = f"{tf.__version__}, CUDA {cuda or 'none'}, sees {gpus} GPUs"
     facts = {"version": tf.__version__, "gpus": gpus, "cuda": cuda}
     if own_environment() and not any(horovod_folder().glob("tensorflow/mpi_lib*.so")):
         return broken(f"{words}; in {sys.prefix} Horovod does not support it", REBUILD, **facts)
@@ -59,10 +59,6 @@ def horovod_folder() -> Path:
 
 
 CUDNN = ("nvidia-cudnn-cu12", "nvidia-cudnn-cu13")
-
-
-def cuda_of(version: str | None) -> str:
-    return f"CUDA {version}" if version else "CPUs"
 
 
 def installed(name: str) -> str | None:

@@ -27,11 +27,6 @@ def test_the_record_is_left_out_however_the_output_arrives(output, shown, size):
     assert b"".join(readable(chunks)) == shown
 
 
-def test_a_launchers_prefix_goes_with_the_record():
-    """A launcher writes its prefix and the line in one piece."""
-    assert b"".join(readable([b"[1,0]<stdout>" + RECORD + b"said\n"])) == b"said\n"
-
-
 def test_lines_keep_what_they_hold():
     lines = ["Traceback", "", RECORD.decode().strip(), "  File \udcff", ""]
     assert readable_lines(lines) == ["Traceback", "  File \udcff", ""]

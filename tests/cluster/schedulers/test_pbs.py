@@ -54,7 +54,6 @@ def test_a_whole_call():
         ("-n1", {"account": "other"}, "-A other "),
         ("--array=0-7", {}, "-J 0-7 "),
         ("--dependency=afterok:12", {}, "-W depend=afterok:12 "),
-        ("-J 'two words' -e %x.err", {}, "-N two_words "),
     ],
 )
 def test_each_option_has_its_place(directives, command_line, part):

@@ -117,13 +117,6 @@ def test_gpus_that_the_job_could_not_use_are_refused_in_one_sentence(slurm, site
     assert not (slurm.home / "calls").exists()
 
 
-def test_the_sites_partition_overrides_that_of_a_job_file(slurm):
-    job_with(slurm)
-    slurm.write("job.sbatch", "launch python -u train.py", "--partition=GPUv100s")
-    slurm.at("biohpc", "submit", "job.sbatch")
-    assert calls(slurm)[0]["environment"]["SBATCH_PARTITION"] == "GPUA100"
-
-
 def job_with(shell, program="import tf_keras as keras\n"):
     shell.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1")
     (shell.folder / "train.py").write_text(program)

@@ -77,10 +77,8 @@ def test_use_keeps_what_is_personal_outside_the_repository(shell):
     [
         (["juwels"], "juwels charges every job to an account: cluster use juwels --account"),
         (["moon"], "there is no site moon: choose one of biohpc, box, juwels"),
-        (["job"], "there is no site job"),
         (["laptop", "--environment", "/no/where"], "'/no/where' does not exist"),
         (["laptop", "--environment", "/tmp"], "/tmp contains no bin/python"),
-        (["laptop", "--data", "/no/where"], "'/no/where' does not exist"),
     ],
 )
 def test_use_refuses_in_a_sentence(shell, words, message):
