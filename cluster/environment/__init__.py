@@ -1,4 +1,1 @@
-"""Set up the course's Python environment, using only the standard library.
-
-This code runs before .venv exists.
-"""
+"""Set up the course's environment, with the standard library alone, before .venv exists."""

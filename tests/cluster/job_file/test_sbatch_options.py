@@ -16,7 +16,6 @@ from cluster.job_file.sbatch_options import (
     [
         ("--nodes=2 job", {"nodes": "2"}, ["job"]),
         ("-N 2 -n8 job --nodes=4", {"nodes": "2", "ntasks": "8"}, ["job", "--nodes=4"]),
-        ("-HN 2", {"hold": "", "nodes": "2"}, []),
         ("--nodes=1 --nodes 3", {"nodes": "3"}, []),
         ("--output=a=b.out", {"output": "a=b.out"}, []),
         ("--job-name= x", {"job-name": ""}, ["x"]),

@@ -10,7 +10,6 @@ MESSAGES = [
     ("slurmstepd: error: *** JOB 7 ON a CANCELLED AT 2026 DUE TO TIME LIMIT ***", "more --time"),
     ("slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.", "memory ran out"),
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "the GPU's memory"),
-    ("ImportError: /lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found", "modules clash"),
     ("slurm_script: line 12: laucnh: command not found", "(launch, facts)"),
     ("NameError: name 'modle' is not defined. Did you mean: 'model'?", "lessons check"),
     ("ModuleNotFoundError: No module named 'horovod'", "--environment FOLDER"),

@@ -76,7 +76,6 @@ def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked)
          " specified", "cluster use box --account NAME"),
         ("Requested reservation is invalid", "scontrol show reservation"),
         ("Unable to contact slurm controller (connect failure)", "wait, then try again"),
-        ("something new", "something new"),
     ], quick=1),
 )  # fmt: skip
 def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):

@@ -74,7 +74,6 @@ def test_scancel_sends_a_signal_to_the_steps_only(student):
         ("sbatch",),
         ("sbatch", "missing.sbatch"),
         ("sbatch", "-Y", "job.sbatch"),
-        ("squeue", "--start"),
         ("scancel",),
         ("scancel", "4711"),
         ("sacct", "--user=root"),
