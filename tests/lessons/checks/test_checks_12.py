@@ -261,6 +261,7 @@ def cost(line, devices=True, days=True, scale=3.6e6, none=None, kilo=1e3, giga=1
 COSTS = [
     (lambda line: cost(line, devices=False), "Multiply by the GPUs"),
     (lambda line: cost(line, days=False), "a day and two hours"),
+    (lambda line: cost(line, none=0.0), "return None"),
     (
         lambda line: (cost(line)[0] * (2 if "node=2" in line else 1), cost(line)[1]),
         "on all of its nodes",

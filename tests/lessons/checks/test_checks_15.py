@@ -81,6 +81,7 @@ WRONG = [
     ("15.8", "isinstance(value, list | tuple)", "isinstance(value, list)", "copy=True"),
     ("15.9", WEIGHT, "", "len(piece) /"),
     ("15.9", "batch[rank::size]", "batch", "batch[rank::size]"),
+    ("15.9", "loss.detach()", "loss", "loss.detach()"),
     ("15.9", ".split(most)", ".split(12)", ".split(most)"),
 ]  # fmt: skip
 
