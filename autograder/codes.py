@@ -98,8 +98,6 @@ class FindingCode(StrEnum):
     READ_PROBLEM = auto(), INFORMATION
     BAD_LINE = auto(), INFORMATION  # a line of the run record that cannot be read
     EXCEPTION = auto(), INFORMATION  # the line that ends a traceback
-    LARGER_RUN_UNFINISHED = (auto(), INFORMATION,
-        "A larger run of `{name}` did not finish, so a smaller one counts")
     RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"
     OTHER_LESSON = auto(), LOOK, "The submission contains output of another lesson"
     # Contradictions within the record: lines and samples.
@@ -138,7 +136,7 @@ class FindingCode(StrEnum):
     CHECK_NOT_MEASURED = auto(), LOOK, "{name} is not measured", INSTRUCTOR
     CHECK_WAITS = auto(), LOOK, "{name} waits for you", INSTRUCTOR
     # A submission compared with the class.
-    NOT_IN_ROSTER = auto(), LOOK, "not in the roster{name}", INSTRUCTOR
+    NOT_IN_ROSTER = auto(), LOOK, "not in the roster", INSTRUCTOR
     OTHER_TOOLKIT = (auto(), LOOK, "ran with a toolkit that no one else used: another version of "
         "the course, or a modified one", INSTRUCTOR)
     NO_PROGRAMS = (auto(), LOOK, "submitted none of the programs that ran, although most of the "

@@ -11,7 +11,6 @@ from tests.test_help import PROGRAMS, commands, described
 # The command, what it needs, and the keys of each object.
 LISTS = {
     "autograder read": (["FILE"], {"outcome", "workers", "files"}),
-    "autograder rubric check": ([], {"file", "lesson", "points", "checks"}),
     "lessons check": (["01"], {"exercise", "result", "what"}),
     "lessons data status": ([], {"data set", "file", "bytes", "state", "where"}),
 }

@@ -42,7 +42,7 @@ MISTAKES = [
     ("autograder collect class --from moodel --into new", 2, BadParameter, "'moodle'"),
     ("autograder collect class --from folders --into new --lesson 99", 2, UsageError, "'99'"),
     ("autograder rubric check 02.yaml", 2, SettingsError, "02.yaml:2"),
-    ("autograder check-mine submissions.zip", 2, UsageError, "not a folder"),
+    ("autograder check-mine submissions.zip", 2, BadParameter, "is a file"),
     ("cluster sumbit job.sbatch", 2, UsageError, "'submit'"),
     ("cluster submit", 2, UsageError, "job.sbatch"),
     ("cluster submit missing.sbatch", 2, SettingsError, "missing.sbatch"),

@@ -28,8 +28,6 @@ class ClassSettings:
     policy: Policy = field(default_factory=Policy)
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
     ids: frozenset[str] = field(init=False)  # of all lessons' questions
-    # The solution's speedups: lesson -> program -> (workers, speedup).
-    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = frozenset(id_ for rubric in self.rubrics.values() for id_ in rubric.answers)

@@ -12,7 +12,7 @@ from autograder.evidence import examine, programs
 from autograder.evidence.examine import traits_of
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, by_time
-from autograder.judging.runs_that_count import names_of, program_of, run_that_counts, runs_compared
+from autograder.judging.runs_that_count import program_of, run_that_counts, runs_compared
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.notes import Note, make_note
@@ -151,7 +151,6 @@ def hand_in_of(
         expected=settings.expected.get(rubric.lesson, {}),
         references=settings.references.get(rubric.lesson, {}),
         unseen=[one for one in findings if one.code in UNOPENED],
-        other_ids=settings.ids,
     )
     return hand_in, findings
 
@@ -194,19 +193,19 @@ MOST_ROUNDS = 40  # shown in a picture
 def summaries(
     hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
 ) -> tuple[RunSummary, ...]:
-    all_names = names_of(hand_in)
-    names = {run.id: next(iter(all_names(run)), None) for run in runs}
+    named = reversed(hand_in.runs_by_name.items())  # of several names, the first counts
+    names = {run.id: name for name, same in named for run in same}
     smallest = baselines(runs)
     counted_ids = {run.id for run in counted}
     compared_ids = {run.id for run in runs_compared(hand_in)}
     made = []
-    for run in sorted(runs, key=lambda r: (names[r.id] or "~", by_time(r))):
+    for run in sorted(runs, key=lambda r: (names.get(r.id, "~"), by_time(r))):
         base = smallest.get(program_of(run))
         if base and (measure.workers(run) or 0) <= (measure.workers(base) or 0):
             base = None  # a run is not compared with another one of the same size
         made.append(
             RunSummary(
-                name=names[run.id] or run.format,
+                name=names.get(run.id, run.format),
                 program=program_of(run),
                 outcome=run.outcome,
                 counted=run.id in counted_ids,

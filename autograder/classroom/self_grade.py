@@ -40,7 +40,7 @@ class SelfGrade:
     missing: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> list[Check]:
+    def visible(self) -> list[Check]:
         return [check for check in self.grade.checks if not check.hidden]
 
     @property
@@ -50,9 +50,8 @@ class SelfGrade:
     @property
     def complete(self) -> bool:
         """Return whether the outputs show no lost points: all are earned or still undecided."""
-        have = sum(check.score for check in self.shown)
-        most = sum(check.points for check in self.shown)
-        return self.grade.status == GradeStatus.GRADED and have + self.open_points > most - 0.005
+        lost = sum(check.points - check.score for check in self.visible) - self.open_points
+        return self.grade.status == GradeStatus.GRADED and lost < 0.005
 
 
 def own_files(
@@ -62,23 +61,19 @@ def own_files(
 
     Archives are ignored, because in a student's own folder they are old packages.
     """
-    found = []
+
+    def lesson_of(place: Path) -> str | None:
+        return lesson or folder_lesson(place.resolve().name, settings.rubrics)
+
+    def below(place: Path) -> list[Path]:
+        inside = sorted(place.iterdir()) if place.is_dir() else []
+        return [path for path in inside if path.is_dir() and lesson_of(path)]
+
+    folders: list[Path] = []
     for place in places:
-        name = lesson or lesson_in(place, settings)
-        inside = [] if name else below(place, settings) or below(place / "lessons", settings)
-        for path in inside or [place]:
-            known = name or lesson_in(path, settings)
-            found.append(read_places(known, [path], archives=False))
-    return found
-
-
-def below(place: Path, settings: ClassSettings) -> list[Path]:
-    inside = sorted(place.iterdir()) if place.is_dir() else []
-    return [path for path in inside if path.is_dir() and lesson_in(path, settings)]
-
-
-def lesson_in(place: Path, settings: ClassSettings) -> str | None:
-    return folder_lesson(place.resolve().name, settings.rubrics)
+        inside = [] if lesson_of(place) else below(place) or below(place / "lessons")
+        folders += inside or [place]
+    return [read_places(lesson_of(path), [path], archives=False) for path in folders]
 
 
 def grade_yourself(
@@ -88,23 +83,24 @@ def grade_yourself(
     settings = replace(settings, expected={}, jobs=None, reruns={})
     full, smoke = (graded(files, settings, each) for each in ("full", "smoke"))
     rubric = settings.rubrics.get(full.lesson)
-    small = profile is None and rubric is not None and is_small(full, smoke, rubric)
-    grade = smoke if profile == "smoke" or small else full
-    grade = replace(grade, checks=tuple(map(untold, grade.checks)))
-    asked = {check.id: check for check in rubric.checks} if rubric else {}
-    shown = [check for check in grade.checks if not check.hidden and check.id in asked]
+    if rubric is None:
+        return SelfGrade(full, None)
+    is_smoke = profile == "smoke" or (profile is None and is_small(full, smoke, rubric))
+    grade = smoke if is_smoke else full
+    grade = replace(grade, checks=tuple(map(without_numbers, grade.checks)))
+    asked = {check.id: check for check in rubric.checks}
+    visible = [check for check in grade.checks if not check.hidden]
     missing = dict.fromkeys(
         f"{part.name}: {part.actual}" if part.code == ReasonCode.NO_ANSWER else part.actual
-        for check in shown
+        for check in visible
         for part in check.parts
         if part.status == FAILED and part.code in ABSENT
     )
-    undecided = (
-        one
-        for check in shown
-        if rubric  # for the type checker: without a rubric, nothing is shown
-        for one in left_open(check, asked[check.id], rubric, grade.profile)
-    )
+    undecided = [
+        part
+        for check in visible
+        for part in left_open(check, asked[check.id], rubric, grade.profile)
+    ]
     return SelfGrade(grade, rubric, tuple(undecided), tuple(missing))
 
 
@@ -119,11 +115,9 @@ def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
     If the lesson has no required size, return whether these runs earn more with smoke.
     """
     count = sum(run.counted for run in full.runs)
-    if not count:
-        return True  # before the first run, because notebooks begin with smoke
-    if rubric.train_samples is None:
+    if count and rubric.train_samples is None:
         return reached(smoke) > reached(full)
-    return 2 * full.small_runs >= count
+    return 2 * full.small_runs >= count  # before the first run, too: notebooks begin with smoke
 
 
 def reached(grade: Grade) -> tuple[float, float]:
@@ -131,7 +125,7 @@ def reached(grade: Grade) -> tuple[float, float]:
     return grade.score or 0.0, sum(part.credit for check in grade.checks for part in check.parts)
 
 
-def untold(check: Check) -> Check:
+def without_numbers(check: Check) -> Check:
     """Hide recorded numbers that answer a question, because students must find them themselves."""
     parts = tuple(
         replace(part, expected=f"{part.name}: what your own record says")
@@ -154,11 +148,8 @@ def left_open(
         if part.code == ReasonCode.EXPECTED_KEPT:
             share = check.points / len(check.parts)
             yield Undecided(part.name, share, rubric.answers[part.name].try_)
-    is_relative = any(
-        condition.threshold.of_reference is not None and condition.only in (None, profile)
-        for condition in asked.require
-    )
-    if is_relative and not asked.answers:
+    conditions = [c for c in asked.require if c.only in (None, profile)]
+    if any(condition.threshold.of_reference is not None for condition in conditions):
         alone = check.status == NOT_MEASURED  # nothing else decides this check
         about = f"{check.title}: compared with what the solution reaches on your site"
         yield Undecided(about, check.points if alone else 0.0)

@@ -1,20 +1,18 @@
 """Find what only the whole class shows: copies, rare toolkits, unknown students, missing work."""
 
-import difflib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from autograder.classroom.adjust import missing
-from autograder.classroom.alike import alike, prints_of
 from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.copies import find_copies, prints_of
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import Note, make_note
 from autograder.text_hash import folder_hash
 from autograder.verdict import GRADER_ERROR, NO_LESSON, Grade
 
-MOST_COMPARED = 10  # unknown names, because comparing is slow in a large class
 FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
 Key = tuple[str, str]  # student and lesson
@@ -28,80 +26,43 @@ def with_class(
 
     They are sorted by student.
     """
-    there = {grade.key: grade for grade in grades}
-    changed = with_comparisons(there, people, settings)
+    by_key = {grade.key: grade for grade in grades}
+    changed = {grade.key: grade for grade in with_comparisons(grades, people, settings)}
     for student, lessons in asked_for(grades, people, settings).items():
-        absent = [lesson for lesson in sorted(lessons) if (student, lesson) not in there]
+        absent = [lesson for lesson in sorted(lessons) if (student, lesson) not in by_key]
+        decided = absent or any((student, name) in settings.policy.overrides for name in lessons)
         # The finding on an empty folder moves to each missing lesson.
-        empty = next(
-            (there[student, no] for no in (NO_LESSON, "?") if (student, no) in there), None
-        )
-        decided = absent or any((student, one) in settings.policy.overrides for one in lessons)
-        if empty and (not decided or empty.status == GRADER_ERROR):
-            empty = None
-        if empty:
-            changed.pop(empty.key, None)
+        empty = by_key.get((student, NO_LESSON)) or by_key.get((student, "?"))
+        moves = empty if empty and decided and empty.status != GRADER_ERROR else None
+        if moves:
+            del changed[moves.key]
         for lesson in absent:
             grade = missing(student, lesson, settings)
-            if empty and grade.status == GradeStatus.MISSING:
-                grade = replace(grade, findings=empty.findings)
+            if moves and grade.status == GradeStatus.MISSING:
+                grade = replace(grade, findings=moves.findings)
             changed[grade.key] = grade
-    return sorted(most_severe_first([*changed.values()]), key=lambda grade: grade.key)
+    return sorted(changed.values(), key=lambda grade: grade.key)
 
 
 def with_comparisons(
-    there: Mapping[Key, Grade], people: Collection[str], settings: ClassSettings
-) -> dict[Key, Grade]:
-    """Return the grades with what differs from, or equals, those of other students."""
-    rows = [*there.values()]
+    rows: Sequence[Grade], people: Collection[str], settings: ClassSettings
+) -> Iterator[Grade]:
+    """Yield the grades with what differs from, or equals, those of other students."""
     prints = [(row.key, prints_of(row.student, row.runs)) for row in rows]
     partners = {row.key: row.partners for row in rows if row.partners}
     contradicted = {row.key for row in rows if row.level == EvidenceLevel.CONTRADICTED}
-    shared = alike(prints, settings.jobs or {}, partners, contradicted)
-    found = (unknown_students(rows, people), shared, lonely_toolkits(rows), without_programs(rows))
-    changed = {}
-    for key, row in there.items():
+    shared = find_copies(prints, settings.jobs or {}, partners, contradicted)
+    others = (shared, lonely_toolkits(rows), without_programs(rows))
+    unknown = make_note(FindingCode.NOT_IN_ROSTER)
+    for row in rows:
         # The accounting confirms a run that two students submitted only for the student whose
         # account owns the job. Without known accounts it confirms neither.
         tier = row.tier
-        if tier == EvidenceLevel.CONFIRMED and key in shared:
+        if tier == EvidenceLevel.CONFIRMED and row.key in shared:
             tier = tier if row.student in settings.logins else EvidenceLevel.SELF_CONSISTENT
-        more = [reasons[key] for reasons in found if key in reasons]
-        changed[key] = replace(row, tier=tier, findings=(*row.findings, *more)) if more else row
-    return changed
-
-
-def most_severe_first(rows: Sequence[Grade]) -> list[Grade]:
-    """Sort each row's reasons to look.
-
-    Of two equally severe reasons, the one that is rarer in the class comes first.
-    """
-    counts = Counter(code for row in rows for code in {note.code for note in row.findings})
-
-    def rank(note: Note) -> tuple[int, int]:
-        return note.code.rank, counts[note.code]
-
-    return [replace(row, findings=tuple(sorted(row.findings, key=rank))) for row in rows]
-
-
-def unknown_students(rows: Sequence[Grade], people: Collection[str]) -> Reasons:
-    """Return students missing from the roster, each with the roster name that may be meant.
-
-    The suggested name differs only in case, or it is similar and belongs to a student who submitted
-    nothing.
-    """
-    roster = {*people}
-    submitted = {row.student for row in rows}
-    spelt = {name.casefold(): name for name in roster}
-    absent = [name.casefold() for name in sorted(roster - submitted)]
-    unknown = {}
-    for number, student in enumerate(sorted(submitted - roster) if roster else ()):
-        near = [student.casefold()] if student.casefold() in spelt else []
-        if not near and number < MOST_COMPARED:
-            near = difflib.get_close_matches(student.casefold(), absent, 1)
-        hint = f" (did you mean {spelt[near[0]]}?)" if near else ""
-        unknown[student] = make_note(FindingCode.NOT_IN_ROSTER, name=hint)
-    return {row.key: unknown[row.student] for row in rows if row.student in unknown}
+        more = [reasons[row.key] for reasons in others if row.key in reasons]
+        more += [unknown] if people and row.student not in people else []
+        yield replace(row, tier=tier, findings=(*row.findings, *more))
 
 
 def asked_for(

@@ -8,14 +8,11 @@ from pathlib import Path
 import click
 from filelock import FileLock, Timeout
 
-from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.whole_class import FEWEST
-from autograder.codes import FindingCode, GradeStatus
 from autograder.commands.options import LoadedClass
 from autograder.errors import SettingsError
 from autograder.report import files
 from autograder.verdict import GRADER_ERROR, Grade
-from autograder.wording import counted, enumerated
+from autograder.wording import counted
 from autograder.writing import cannot_write, write_if_new
 
 
@@ -27,11 +24,13 @@ def write(
     results: Path | None,
 ) -> list[str]:
     """Write all files, once each is complete, and return what to say about them and the rows."""
-    options, settings, people = loaded.options, loaded.settings, loaded.people
+    settings, people = loaded.settings, loaded.people
     said: list[str] = []
     made: dict[Path, str | None] = {}
     if out:
-        named, said = files.of_class(rows, people, settings, options.canvas, options.moodle)
+        named, said = files.of_class(
+            rows, people, settings, loaded.options.get("canvas"), loaded.options.get("moodle", ())
+        )
         named |= files.of_students(grades, rows, people, settings)
         made = {out / name: text for name, text in named.items()}
     elif len({row.student for row in rows}) > 1:
@@ -45,7 +44,7 @@ def write(
             path.unlink(missing_ok=True)
         else:
             write_if_new(path, text)
-    return [*said, *before_release(rows), *submitted_by_one(rows, settings)]
+    return [*said, *before_release(rows)]
 
 
 def before_release(rows: Sequence[Grade]) -> list[str]:
@@ -56,29 +55,6 @@ def before_release(rows: Sequence[Grade]) -> list[str]:
     if untimed := sum(row.untimed for row in rows):
         grades = counted(untimed, "grade")
         lines.append(f"{grades} without a time of submission, counted as on time.")
-    late = [row for row in rows if any(one.code == FindingCode.MARKED_LATE for one in row.look)]
-    if late:
-        names = enumerated([f"{row.student}/{row.lesson}" for row in late])
-        lines.append(
-            f"Marked late by the platform, but graded as on time: {names}. "
-            "To deduct points, write the time of submission into manifest.csv and grade again."
-        )
-    return lines
-
-
-def submitted_by_one(rows: Sequence[Grade], settings: ClassSettings) -> list[str]:
-    """Return a sentence about each lesson that only one student submitted, perhaps by mistake."""
-    lines = []
-    for lesson in sorted({row.lesson for row in rows} - settings.policy.late.due.keys()):
-        states = {row.student: row.status for row in rows if row.lesson == lesson}
-        there = [student for student, status in states.items() if status == GradeStatus.GRADED]
-        absent = sum(status == GradeStatus.MISSING for status in states.values())
-        if len(there) == 1 and absent >= FEWEST:
-            lines.append(
-                f"Lesson {lesson} counts as missing for {counted(absent, 'student')}, because "
-                f"{there[0]} submitted it. If it should not count, empty the `students` cell of "
-                "that row in manifest.csv."
-            )
     return lines
 
 

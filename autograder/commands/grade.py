@@ -13,7 +13,7 @@ from autograder.classroom.pool import grade_each
 from autograder.classroom.whole_class import with_class
 from autograder.commands.finish import exit_code, locked, write
 from autograder.commands.options import FOLDER, GRADED, LoadedClass, class_options, load, options_of
-from autograder.commands.roll_call import not_graded, roll_call, unassigned
+from autograder.commands.roll_call import not_graded, unassigned
 from autograder.cpus import usable_cpus
 from autograder.report import files, terminal
 from autograder.safe_text import shortened
@@ -34,14 +34,12 @@ OURS = {*files.FOLDERS}
     "--gradescope", "results", type=click.Path(path_type=Path), help="Write results.json here."
 )
 @click.option("--jobs", type=click.IntRange(1), help="Processes at a time. Default: all cores.")
-@click.option("--dry-run", is_flag=True, help="Only say who is in the class and what is missing.")
 def grade_command(
     class_folder: Path,
     class_file: Path | None,
     out: Path | None,
     results: Path | None,
     jobs: int | None,
-    dry_run: bool,
     **given: Any,
 ) -> None:
     """Grade CLASS/<student>/<lesson>/, as `autograder collect` writes it or by hand.
@@ -49,21 +47,20 @@ def grade_command(
     CLASS/class.yaml, if it exists, has the settings; `autograder init-class CLASS` writes one.
     CLASS/manifest.csv, if it exists, says who submitted each folder. Archives are not opened; use
     `autograder collect`. For your own folder, use `autograder check-mine`.
-
-    --dry-run checks the settings and the class and writes nothing. Exit code 1: something to check.
     """
     if out is None and (given["canvas"] or given["moodle"]):
         raise click.UsageError("--canvas and --moodle write into the folder of --out: give one")
     check_class(class_folder)
-    file = class_file or class_file_of(class_folder)
-    if file and not class_file:
-        click.echo(f"Settings: {shortened(file)}", err=True)
-    options = options_of(read_class_file(file), given)
+    path = class_file or class_file_of(class_folder)
+    if path and not class_file:
+        click.echo(f"Settings: {shortened(path)}", err=True)
+    file = read_class_file(path)
+    options = options_of(file, given)
     if out is not None:
         check_apart(class_folder, out)
-    loaded = load(options)
+    loaded = load(file, options)
     submissions = read_class(class_folder, loaded.settings.rubrics)
-    students = {student for one in submissions for student in one.students}
+    students = {student for submission in submissions for student in submission.students}
     if not submissions:
         raise click.UsageError(
             f"{class_folder} has no submissions: expected are folders <student>/<lesson>/…, and "
@@ -72,11 +69,6 @@ def grade_command(
     if results and len(students) > 1:
         raise click.UsageError("--gradescope writes the result of one student; grade one alone")
     check_students(loaded.settings.policy, students, loaded.people)
-    if dry_run:
-        lessons, people = loaded.settings.rubrics, loaded.people
-        lines, doubtful = roll_call(class_folder, submissions, lessons, people)
-        click.echo("\n".join(lines))
-        sys.exit(1 if doubtful else 0)
     of_class, files = unassigned(class_folder)
     for line in not_graded(of_class, files):
         click.echo(line, err=True)

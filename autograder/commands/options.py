@@ -33,30 +33,6 @@ GRADED = (
     "or a mistake in one of your files: nothing was graded; 3: the grader failed on a submission "
     "and graded the others."
 )
-FOR_COLLECT = ("groups", "timezone")  # fields that `grade` has no use for
-
-
-@dataclass(frozen=True, slots=True)
-class ClassOptions:
-    """The settings for grading a class: fields of class.yaml, or the options that replace them."""
-
-    profile: Profile | None
-    title: str
-    rubrics: Path
-    expected: Path
-    released: Path
-    late: LatePolicy
-    file: ClassFile  # whose lines messages name
-    roster: Path | None = None
-    extensions: Path | None = None
-    overrides: Path | None = None
-    accounting: Path | None = None
-    accounting_is: str | None = None
-    calibration: Path | None = None
-    reruns: Path | None = None
-    canvas: Path | None = None
-    moodle: tuple[Path, ...] = ()
-
 
 rubrics_option = click.option(
     "--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml."
@@ -85,27 +61,22 @@ OPTIONS = (
 )
 
 
-def options_of(file: ClassFile, given: dict[str, Any]) -> ClassOptions:
-    """Return the settings of a class. Options on the command line replace fields of the file."""
+def class_options(command: Callable) -> Callable:
+    """Add the options above to a command."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def options_of(file: ClassFile, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of class.yaml, replaced by those of `--set` and by the options."""
+    options = {"rubrics": rubric.FOLDER} | file.given | read_words(given.pop("words", ()))
     # An option that was not given is None, or empty if it may be given several times.
-    options = file.given | read_words(given.pop("words", ()))
     options |= {name: value for name, value in given.items() if value}
     if "accounting_is" in options and "accounting" not in options:
         where = file.where("accounting_is") if "accounting_is" in file.given else "--set"
         raise SettingsError(f"{where}: accounting_is does nothing without `accounting`")
-    rubrics = options.get("rubrics", rubric.FOLDER)
-    name = COURSE if rubrics.resolve() == rubric.FOLDER else "Grades"  # only ours have a name
-    settings = {
-        "profile": None,
-        "expected": rubrics / "expected",
-        "released": rubrics / "released",
-        **{key: value for key, value in options.items() if key not in FOR_COLLECT},
-        "rubrics": rubrics,
-        "title": printable(options.get("title") or name, LONGEST_TITLE),
-        "late": options.get("late", LatePolicy()),
-        "file": file,
-    }
-    return ClassOptions(**settings)
+    return options
 
 
 def rubrics_in(folder: Path) -> dict[str, Rubric]:
@@ -117,69 +88,61 @@ def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Pro
 
     There is no default, because each profile fails correct runs that were made for the other one.
     """
-    if chosen:
-        return chosen
-    asking = [lesson for lesson, one in rubrics.items() if depends_on_profile(one)]
-    if asking:
+    asking = [lesson for lesson, each in rubrics.items() if depends_on_profile(each)]
+    if asking and not chosen:
         raise SettingsError(
             f"The rubric of lesson {asking[0]} has thresholds for two profiles: choose one with "
             "--profile smoke (runs on 2 CPU cores) or --profile full (GPU nodes). In a class, "
             "`profile: smoke` or `profile: full` in class.yaml does the same."
         )
-    return "full"
+    return chosen or "full"
 
 
 def lesson_named(text: str, lessons: Collection[str]) -> str:
     """Return the lesson with this number or name, if it has a rubric."""
-    if found := lesson_among(text, lessons):
-        return found
+    if lesson := lesson_among(text, lessons):
+        return lesson
     known = ", ".join(sorted(lessons))
     raise click.UsageError(f"there is no rubric for lesson {text!r}. Lessons: {known}")
-
-
-def class_options(command: Callable) -> Callable:
-    """Add the options above to a command."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedClass:
     """The options of a class, and what its files contain."""
 
-    options: ClassOptions
+    options: Mapping[str, Any]
     settings: ClassSettings
     people: dict[str, Person]
 
 
-def load(options: ClassOptions) -> LoadedClass:
+def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
     """Read all files and check them against each other, before anything is graded."""
-    people = read_roster(options.roster)
-    loaded = rubrics_in(options.rubrics)
-    known = read_calibration(options.calibration)
+    field, folder = options.get, options["rubrics"]
+    people, loaded = read_roster(field("roster")), rubrics_in(folder)
+    expected, released = (
+        field("expected", folder / "expected"),
+        field("released", folder / "released"),
+    )
+    heading = COURSE if folder.resolve() == rubric.FOLDER else "Grades"  # only ours have a name
     settings = ClassSettings(
         rubrics=loaded,
-        expected={
-            n: rubric.load_expected(options.expected / f"{n}.yaml", r) for n, r in loaded.items()
-        },
-        profile=chosen_profile(options.profile, loaded),
-        heading=options.title,
-        released={n: load_released(options.released / f"{n}.json") for n in loaded},
-        solved={n: load_released(options.expected / "gaps" / f"{n}.json") for n in loaded},
-        references=known.references,
-        curves=known.curves,
-        jobs=read_accounting(options.accounting) if options.accounting else None,
-        accounting_required=options.accounting_is is not None,
+        expected={n: rubric.load_expected(expected / f"{n}.yaml", r) for n, r in loaded.items()},
+        profile=chosen_profile(field("profile"), loaded),
+        heading=printable(field("title") or heading, LONGEST_TITLE),
+        released={n: load_released(released / f"{n}.json") for n in loaded},
+        solved={n: load_released(expected / "gaps" / f"{n}.json") for n in loaded},
+        references=read_calibration(field("calibration")),
+        jobs=read_accounting(options["accounting"]) if "accounting" in options else None,
+        accounting_required=field("accounting_is") is not None,
         policy=read_policy(
             loaded,
-            options.late,
-            options.file,
-            options.extensions,
-            options.overrides,
+            field("late", LatePolicy()),
+            file,
+            field("extensions"),
+            field("overrides"),
             who_is(people, {}),
         ),
-        reruns=read_reruns(options.reruns),
+        reruns=read_reruns(field("reruns")),
         logins={p.student: p.login for p in people.values() if p.login},
         names={p.student: p.full_name for p in people.values() if p.full_name},
     )

@@ -1,5 +1,6 @@
 """`autograder read`: show what output files contain, for people or as JSON."""
 
+import json
 import sys
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
@@ -8,8 +9,8 @@ from typing import Any
 import click
 
 from autograder.codes import Outcome
+from autograder.commands.options import FILE
 from autograder.grouping import grouped
-from autograder.json_lists import print_json, with_json
 from autograder.measuring import interval, study_table
 from autograder.measuring.study_table import SizeRow
 from autograder.reading.files import read_files
@@ -19,11 +20,9 @@ from autograder.safe_text import LONGEST, printable, shortened
 from autograder.settings.rubric import load_rubric
 from autograder.settings.rubric_schema import own_readers
 from autograder.submissions.kinds import with_error_outputs
-from autograder.submissions.walk import why as reason_of
 from autograder.wording import counted
 
-MOST_SIZES = 200  # more are unlikely, and the table is repeated with each of its runs
-SHOWN = (
+FACTS = (
     "job_id",
     "workers",
     "epochs",
@@ -42,32 +41,27 @@ SHOWN = (
     "read",
     epilog="Exit code 0: a training run was recognised; 1: none in any file; 2: wrong usage.",
 )
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@with_json
-@click.option(
-    "--formats",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Also use the `formats:` section of this rubric.",
-)
+@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object per run.")
+@click.option("--formats", type=FILE, help="Also use the `formats:` section of this rubric.")
 def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None) -> None:
     """Print what output files of jobs contain: every run with its outcome, times and accuracies.
 
     A job's error output in the same folder is read with its output.
     """
-    for path in files:
-        check(path)
-    runs = read_files(
-        with_error_outputs(files), own_readers(load_rubric(formats)) if formats else []
-    )
+    readers = own_readers(load_rubric(formats)) if formats else []
+    runs = read_files(with_error_outputs(files), readers)
     summaries = [summary(run) for run in runs]
     studies = grouped((study_of(run), run) for run in runs)
+    tables = {study: list(tables_of(same)) for study, same in studies.items()}
     if as_json:
-        tables = {study: plain_tables(same) or None for study, same in studies.items()}
         pairs = zip(summaries, runs, strict=True)
-        print_json([facts | {"scaling": tables[study_of(run)]} for facts, run in pairs])
+        rows = [facts | {"scaling": as_data(tables[study_of(run)])} for facts, run in pairs]
+        click.echo(json.dumps(rows, indent=1, allow_nan=False, ensure_ascii=False))
     else:
-        tables_of = (table for same in studies.values() for table in text_tables(same))
-        show("\n\n".join([*map(describe, summaries), *tables_of]))
+        text_tables = (as_text(*table) for same in tables.values() for table in same)
+        text = "\n\n".join([*map(describe, summaries), *text_tables])
+        click.echo("\n".join(printable(line, LONGEST) for line in text.split("\n")))
     if not any(map(is_recognised, summaries)):
         others = f" and {counted(len(files) - 1, 'other file')}" if len(files) > 1 else ""
         click.echo(
@@ -80,29 +74,14 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None) -
 
 def is_recognised(run: dict[str, Any]) -> bool:
     """Return whether the output's lines, not only its file name, contain facts about training."""
-    facts = (run[name] for name in SHOWN if name not in ("job_id", "workers"))
+    facts = (run[name] for name in FACTS if name not in ("job_id", "workers"))
     return run["format"] != "unknown" or any(fact not in (None, []) for fact in facts)
-
-
-def check(path: Path) -> None:
-    try:
-        there, folder = path.exists(), path.is_dir()
-    except OSError as error:
-        raise click.UsageError(f"{shortened(str(path))}: {reason_of(error)}") from None
-    if not there:
-        raise click.UsageError(f"{path}: there is no such file. Give a job's output files.")
-    if folder:
-        raise click.UsageError(f"{path} is a folder. Give files, for example {path}/*.out")
-
-
-def show(text: str) -> None:
-    click.echo("\n".join(printable(line, LONGEST) for line in text.split("\n")))
 
 
 def describe(run: dict[str, Any]) -> str:
     """Return a run as text, with one line per known fact."""
     rows = [("outcome", run["outcome"]), ("format", run["format"])]
-    rows += [(name, shown(run[name])) for name in SHOWN if run[name] not in (None, [])]
+    rows += [(name, written(run[name])) for name in FACTS if run[name] not in (None, [])]
     text = "\n".join(f"  {name.replace('_', ' '):<34}{value}" for name, value in rows)
     problems = "".join(
         f"\n  {problem['file']}:{problem['line']}: {problem['reason']}"
@@ -112,10 +91,10 @@ def describe(run: dict[str, Any]) -> str:
     return ", ".join(run["files"]) + "\n" + text + problems
 
 
-def shown(value: Any) -> str:
+def written(value: Any) -> str:
     if isinstance(value, list):
         cut = value if len(value) <= 12 else [*value[:8], "…", *value[-3:]]
-        return " ".join(shown(item) for item in cut)
+        return " ".join(written(item) for item in cut)
     return f"{value:.6g}" if isinstance(value, float) else "?" if value is None else str(value)
 
 
@@ -128,32 +107,26 @@ def study_of(run: Run) -> Hashable:
     return program if any(program) else run.files
 
 
-def tables(runs: Sequence[Run]) -> Iterator[tuple[str | None, list[SizeRow]]]:
+def tables_of(runs: Sequence[Run]) -> Iterator[tuple[str | None, list[SizeRow]]]:
     """Yield a table for each kind of scaling: of a study within one launch, or of the runs."""
     studies = [(kind, rows) for kind, rows in study_table.by_kind(runs) if rows]
     if studies:
         yield from studies
         return
-    over = [run for run in runs if is_over(run)]
+    unclear = [run for run in runs if run.outcome == Outcome.UNKNOWN and len(run.epochs) > 1]
+    over = [run for run in runs if run.outcome == Outcome.COMPLETED or run in unclear]
     kinds = sorted({kind for run in over if (kind := study_table.scaling_of(run))})
     for kind in kinds or (None,):
         same = [run for run in over if study_table.scaling_of(run) in (kind, None)]
         rows = interval.measured_or_none(study_table.rows, same) or []
-        if 2 <= len(rows) <= MOST_SIZES:
+        if len(rows) > 1:
             yield kind, rows
 
 
-def is_over(run: Run) -> bool:
-    """Return whether the run finished, or at least no line shows that epochs are missing."""
-    counts = run.outcome == Outcome.UNKNOWN and len(run.epochs) > 1
-    return counts or run.outcome == Outcome.COMPLETED
+def as_data(tables: Sequence[tuple[str | None, list[SizeRow]]]) -> list[dict[str, Any]] | None:
+    return [{"kind": kind, "rows": [row.values for row in rows]} for kind, rows in tables] or None
 
 
-def plain_tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    return [{"kind": kind, "rows": [row.values for row in rows]} for kind, rows in tables(runs)]
-
-
-def text_tables(runs: Sequence[Run]) -> Iterator[str]:
-    for kind, rows in tables(runs):
-        cells = [study_table.HEAD, *(row.cells for row in rows)]
-        yield "\n".join([f"{kind} scaling" if kind else "sizes", *map(study_table.line, cells)])
+def as_text(kind: str | None, rows: Sequence[SizeRow]) -> str:
+    cells = [study_table.HEAD, *(row.cells for row in rows)]
+    return "\n".join([f"{kind} scaling" if kind else "sizes", *map(study_table.line, cells)])

@@ -1,15 +1,12 @@
-"""Before grading, report who is in a class, what is missing, and which files belong to nobody."""
+"""Report who is in a class, and which submissions and files belong to nobody."""
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from autograder.safe_text import printable
 from autograder.submissions import manifest
-from autograder.submissions.class_folder import Submission, listed, strays
-from autograder.submissions.kinds import WORK
-from autograder.submissions.walk import holds
-from autograder.wording import counted, enumerated
+from autograder.submissions.class_folder import listed, strays
+from autograder.wording import enumerated
 
 
 def unassigned(folder: Path) -> tuple[manifest.Rows, list[str]]:
@@ -54,39 +51,7 @@ def against_roster(students: Collection[str], people: Collection[str]) -> list[s
     )
 
 
-def roll_call(
-    folder: Path,
-    submissions: Sequence[Submission],
-    lessons: Collection[str],
-    people: Collection[str],
-) -> tuple[list[str], bool]:
-    """Return the lines of `grade --dry-run`, and whether there is something to check."""
-    by_lesson = defaultdict[str, set[str]](set)
-    unknown = []
-    for one in submissions:
-        if one.lesson is not None and one.lesson not in lessons:
-            unknown.append(one.folder)
-        else:
-            working = one.students if holds(folder / one.folder, WORK) else ()
-            by_lesson[one.lesson or "found from the outputs"].update(working)
-    students = {student for one in submissions for student in one.students}
-    everybody = students | {*people}
-    share = f"{len(students)} of {counted(len(everybody), 'student')}"
-    lines = [f"{share} submitted something to {folder}. Nothing was graded or written."]
-    for lesson, there in sorted(by_lesson.items()):
-        absent = everybody - there if lesson in lessons else ()
-        missing = f"; missing: {some(sorted(absent))}" if absent else ""
-        lines.append(f"Lesson {lesson}: {len(there)} of {len(everybody)} students{missing}")
-    rows, unowned = unassigned(folder)
-    checks = to_check(rows, folder, unowned) + against_roster(students, people)
-    checks += listed_lines(("Of a lesson without a rubric", unknown))
-    return [*lines, *checks], bool(checks)
-
-
 def listed_lines(*items: tuple[str, Sequence[str]]) -> list[str]:
     """Return a line for each text that has names to list."""
-    return [f"{text}: {some(names)}" for text, names in items if names]
-
-
-def some(names: Sequence[str]) -> str:
-    return enumerated([printable(name, 80) for name in names])
+    named = [(text, [printable(name, 80) for name in names]) for text, names in items if names]
+    return [f"{text}: {enumerated(names)}" for text, names in named]

@@ -9,7 +9,6 @@ import yaml
 
 from autograder.commands.options import FOLDER, lesson_named, rubrics_option
 from autograder.errors import SettingsError
-from autograder.json_lists import print_json, with_json
 from autograder.settings import rubric
 from autograder.settings.rubric import load_expected, load_rubric
 from autograder.settings.strict_yaml import read_yaml
@@ -23,10 +22,9 @@ def rubric_command() -> None:
 
 @rubric_command.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
-@with_json
-def check_command(paths: tuple[Path, ...], as_json: bool) -> None:
+def check_command(paths: tuple[Path, ...]) -> None:
     """Read rubrics (default: the course's own) as grading does, and say what is wrong and where."""
-    wrong, rows = [], []
+    wrong = []
     for path in paths or (rubric.FOLDER,):
         for file in rubric.files_in(path) if path.is_dir() else [path]:
             try:
@@ -35,22 +33,11 @@ def check_command(paths: tuple[Path, ...], as_json: bool) -> None:
             except SettingsError as error:
                 wrong.append(error.message)
                 continue
-            row = {
-                "file": str(file),
-                "lesson": loaded.lesson,
-                "points": loaded.points,
-                "checks": len(loaded.checks),
-                "answers": len(loaded.answers),
-                "expected": len(expected),
-            }
-            rows.append(row)
-            if not as_json:
-                click.echo(
-                    "{file}: lesson {lesson}, {points:g} points, {checks} checks, {answers} "
-                    "answers ({expected} expected values)".format_map(row)
-                )
-    if as_json:
-        print_json(rows)
+            click.echo(
+                f"{file}: lesson {loaded.lesson}, {loaded.points:g} points, "
+                f"{len(loaded.checks)} checks, {len(loaded.answers)} answers "
+                f"({len(expected)} expected values)"
+            )
     if wrong:
         raise SettingsError("\n".join(wrong))
 
@@ -84,7 +71,9 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
     if smoke != full:
         text = f"these checks are worth {smoke:g} points in smoke and {full:g} in full"
         raise SettingsError(f"{path}: {text}: add the one that belongs to the other profile")
-    refuse_another(out / path.name, kept)
+    if (out / path.name).is_file() and read_yaml(out / path.name)[0] != kept:
+        text = "already exists with other contents: delete it, or choose another --out"
+        raise SettingsError(f"{out / path.name} {text}")
     answers = {key: value for key, value in expected.items() if key in kept.get("answers", {})}
     write(out / path.name, kept)
     write(out / "expected" / path.name, answers)
@@ -94,13 +83,6 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
             shutil.copyfile(rubrics / name, out / name)
     holds = f"{counted(smoke, 'point')}, {counted(len(kept['checks']), 'check')}"
     click.echo(f"{out / path.name}: {holds}")
-
-
-def refuse_another(path: Path, data: dict[str, Any]) -> None:
-    """Refuse to overwrite a rubric that somebody has edited."""
-    if path.is_file() and read_yaml(path)[0] != data:
-        text = f"{path} already exists with other contents: delete it, or choose another --out"
-        raise SettingsError(text)
 
 
 def part(data: dict[str, Any], checks: tuple[str, ...] | list[str]) -> dict[str, Any]:

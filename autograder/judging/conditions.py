@@ -5,12 +5,7 @@ from functools import cached_property
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import (
-    how_it_ended,
-    larger_unfinished,
-    last_lines,
-    run_that_counts,
-)
+from autograder.judging.runs_that_count import run_that_counts
 from autograder.judging.values import (
     as_text,
     condition_value,
@@ -76,11 +71,7 @@ class Case:
 
     @property
     def is_asked(self) -> bool:
-        """Return whether the condition applies to the run.
-
-        A run on synthetic data cannot show that the network learnt real images. The evidence checks
-        report a run on synthetic data.
-        """
+        """Return whether the condition applies: some are not asked of runs on synthetic data."""
         synthetic = isinstance(self.run, Run) and self.run.header.dataset.synthetic
         return not (self.condition.real_data and synthetic)
 
@@ -93,10 +84,7 @@ class Case:
         return self.value.value if is_more else -self.value.value
 
     def threshold_value(self, threshold: Threshold) -> Value:
-        """Return the threshold for full credit, or one for partial credit.
-
-        A fraction of the solution's value has no interval.
-        """
+        """Return the threshold for full or partial credit. That of a reference has no interval."""
         fixed = threshold.fixed(self.hand_in.profile)
         if isinstance(fixed, str):
             return fixed
@@ -108,8 +96,7 @@ class Case:
                     code=ReasonCode.NOT_CALIBRATED,
                 )
             number = threshold.of_reference * self.reference.value + threshold.plus
-            reference = self.reference
-            return interval.exact(number, reference.unit, reference.where, reference.basis)
+            return interval.exact(number, self.reference.unit)
         if fixed is not None:
             return interval.exact(fixed * threshold.factor + threshold.plus)
         other = threshold.of or self.name
@@ -133,21 +120,15 @@ def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
 
 
 def judge_cases(cases: list[Case], condition: Condition) -> list[Part]:
-    """Return the check parts for the decisive runs.
-
-    `condition.take` says how many of the runs have to satisfy it.
-    """
+    """Return the check parts for the decisive runs: each, or the best."""
     judged = [(judge_case(case), case.goodness) for case in cases if case.is_asked]
-    if condition.take == "each" or not judged:
-        return [part for part, _ in judged]
-    judged.sort(key=lambda pair: (-pair[0].credit, pair[0].status != PASSED, -pair[1]))
-    ranked = [part for part, _ in judged]
-    needed = 1 if condition.take == "best" else min(condition.take, len(ranked))
-    if ranked[needed - 1].credit == 0:
-        # Too few satisfy it: any of these could have been the missing one.
-        short = ranked[needed - 1 :]
-        return [part for part in short if part.status == NOT_MEASURED] or short
-    return ranked[:needed]
+    if condition.take == "best":
+        judged.sort(key=lambda pair: (-pair[0].credit, pair[0].status != PASSED, -pair[1]))
+        if judged and judged[0][0].credit:
+            return [judged[0][0]]
+        # Any that is not measured could have been the best.
+        judged = [pair for pair in judged if pair[0].status == NOT_MEASURED] or judged
+    return [part for part, _ in judged]
 
 
 def judge_case(case: Case) -> Part:
@@ -157,11 +138,10 @@ def judge_case(case: Case) -> Part:
         return not_measured(title, expected, value)
     if isinstance(limit, NotMeasured):
         return not_measured(title, expected, limit)
-    found = said_of_run(title, as_text(value), case.name, getattr(value, "basis", ""))
+    actual = said_of_run(title, as_text(value), case.name, getattr(value, "basis", ""))
     if isinstance(value, str) or isinstance(limit, str):
-        status = PASSED if value == limit else FAILED
-        credit, found = float(value == limit), shortened(found)
-        return Part(title, status, credit, expected, found, code=ReasonCode.VALUE)
+        status, credit = (PASSED, 1.0) if value == limit else (FAILED, 0.0)
+        return Part(title, status, credit, expected, shortened(actual), code=ReasonCode.VALUE)
     credit, status = credit_of(value.rounded, limit, case.begin, condition)
     certain, hint, code = compare(value, limit, condition), "", ReasonCode.VALUE
     missed = condition.run_again == "missed" and not credit
@@ -171,11 +151,7 @@ def judge_case(case: Case) -> Part:
         status = BORDERLINE
     elif status in (FAILED, PARTIAL) and certain == BORDERLINE and partial_from(condition):
         hint = RUN_AGAIN
-    larger = larger_unfinished(case.hand_in, case.name) if status == FAILED else None
-    if larger and condition.metric == case.hand_in.rubric.runs[case.name].largest:
-        found += f"; a larger run of `{case.name}` did not finish: {how_it_ended(larger)}"
-        hint = last_lines(larger)
-    return Part(title, status, credit, expected, found, value.where[:4], hint, code=code)
+    return Part(title, status, credit, expected, actual, value.where[:4], hint, code=code)
 
 
 def not_measured(title: str, expected: str, missing: NotMeasured) -> Part:
@@ -187,9 +163,7 @@ def not_measured(title: str, expected: str, missing: NotMeasured) -> Part:
 def credit_of(
     value: Measure, limit: Measure, begin: float | None, condition: Condition
 ) -> tuple[float, CheckStatus]:
-    """Return the credit and status.
-
-    Below the threshold, credit grows linearly, starting at `begin`.
+    """Return the credit and status. Below the threshold, credit grows linearly from `begin`.
 
     Partial credit uses the end of the interval that favours the student, so the credit does not
     jump where full credit begins.
@@ -243,8 +217,7 @@ def expected_of(case: Case) -> str:
     else:
         if isinstance(limit, Measure) and not condition.over:
             limit = replace(limit, unit=metric_named(condition.metric).unit)
-        goal = as_text(limit) + (
-            f" ({fraction:g} of the reference)" if fraction is not None else ""
-        )
+        goal = as_text(limit)
+        goal += f" ({fraction:g} of the reference)" if fraction is not None else ""
     goal = f"{SYMBOLS.get(condition.operator, '')} {goal}".lstrip()
     return said_of_run(title_of(condition), goal, case.name)

@@ -1,6 +1,6 @@
 """All the data that is used to judge one lesson of one student."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -26,8 +26,6 @@ class HandIn:
     references: dict[str, Measure] = field(default_factory=dict)
     report: Report | None = None
     unseen: Sequence[Note] = ()  # files that could not be opened; a missing run may be in them
-    # Ids of other lessons' answers, which must not count as misspelt ones of this lesson.
-    other_ids: Collection[str] = ()
 
     @cached_property
     def counted(self) -> dict[str, Run | NotMeasured]:
@@ -50,20 +48,14 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
     """Return all runs that match this name in the rubric, oldest first."""
     choice = rubric.runs[name]
     facts = {"lesson": rubric.lesson} | choice.where
-    matches = [
-        run for run in runs if run.has_header and all(says(run, k, v) for k, v in facts.items())
-    ]
-    if not matches:
-        matches = [run for run in plain_outputs(runs, choice) if not unprinted_facts(run, choice)]
-    return sorted(matches, key=by_time)
+    recorded = [run for run in runs if run.has_header]
+    matches = [run for run in recorded if all(says(run, k, v) for k, v in facts.items())]
+    plain = [run for run in plain_outputs(runs, choice) if not unprinted_facts(run, choice)]
+    return sorted(matches or plain, key=by_time)
 
 
 def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
-    """Return the outputs that have no record but may still be the chosen run.
-
-    An output may be this run if `choice` accepts its format and it contradicts none of the facts in
-    `choice`.
-    """
+    """Return the outputs without a record whose format and facts allow that they are this run."""
     workers = choice.where.get("world_size")
     return [
         run
@@ -77,8 +69,7 @@ def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
 def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
     """Return the facts in `where` that an output without a record cannot show.
 
-    The output's format implies the lesson and the source. The only other fact that the output can
-    show is the number of workers.
+    Its format implies the lesson and the source, and it may state the number of workers.
     """
     return [
         fact
@@ -88,9 +79,6 @@ def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
 
 
 def says(run: Run, key: str, value: object) -> bool:
-    """Return whether a run's header states this fact.
-
-    A run that names no lesson may belong to any.
-    """
+    """Return whether a run's header states this fact. Without a lesson, it belongs to any."""
     stated = run.header.get(key)
     return stated == value or (key == "lesson" and stated is None)

@@ -11,12 +11,7 @@ from autograder.codes import CheckStatus, FindingCode, ReasonCode
 from autograder.judging.conditions import Case, judge_cases
 from autograder.judging.hand_in import HandIn, says
 from autograder.judging.judge_answers import judge_answer
-from autograder.judging.runs_that_count import (
-    larger_unfinished,
-    last_lines,
-    run_that_counts,
-    size_shortfall,
-)
+from autograder.judging.runs_that_count import run_that_counts, size_shortfall
 from autograder.measuring.interval import measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.notes import Note, make_note
@@ -36,8 +31,6 @@ from autograder.verdict import (
 )
 from autograder.wording import enumerated, sentences, shown
 
-NO_REPORT = "no report.md was submitted"
-
 
 def judge(hand_in: HandIn) -> Judged:
     checks = [judge_check(hand_in, c) for c in hand_in.rubric.checks if is_asked(hand_in, c)]
@@ -52,10 +45,7 @@ def judge(hand_in: HandIn) -> Judged:
 
 
 def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
-    """Return whether the check counts in this profile.
-
-    With `if_present`, a check counts only if one of its runs exists.
-    """
+    """Return whether the check counts in this profile and, with `if_present`, for these runs."""
     if check.only not in (None, hand_in.profile):
         return False
     names = {name for condition in check.require for name in condition.of}
@@ -64,11 +54,12 @@ def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
 
 def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     if check.answers:
-        return _of_answers(check, tuple(judge_answer(hand_in, key) for key in check.answers))
-    if check.by_hand is not None:
-        return _by_hand(hand_in, check)
-    if check.report:
-        return _of_answers(check, judge_report(hand_in, check.report))
+        return _mean(check, tuple(judge_answer(hand_in, key) for key in check.answers))
+    parts = judge_report(hand_in, check.report)
+    if check.by_hand is not None and (hand_in.report or not parts):
+        return _check(check, parts, 0, WAITS)  # without a report, nothing is left to wait for
+    if parts:
+        return _mean(check, parts)
     conditions = [c for c in check.require if c.only in (None, hand_in.profile)]
     cases = [(c, [Case(hand_in, c, name) for name in c.of]) for c in conditions]
     # Leave out conditions without a reference on this site, unless no other would remain.
@@ -83,26 +74,14 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
 def in_words(hand_in: HandIn, conditions: Sequence[Condition]) -> str:
     """Describe the result in words, using the first condition whose metric can do so."""
     for condition in conditions:
-        words = metric_named(condition.metric).in_words
-        if words is not None:
+        if words := metric_named(condition.metric).in_words:
             run = measured_or_none(run_that_counts, hand_in, condition.of[0])
-            return (measured_or_none(words, run) if run else None) or ""
+            return (run and measured_or_none(words, run)) or ""
     return ""
 
 
-def _by_hand(hand_in: HandIn, check: RubricCheck) -> Check:
-    """Return a check that waits for the instructor, unless its report was not submitted."""
-    parts = judge_report(hand_in, check.report)
-    if parts and hand_in.report is None:
-        return _of_answers(check, parts)
-    return _check(check, parts, 0, WAITS)
-
-
-def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
-    """Return the result of a check on answers or on a report.
-
-    Its credit is the mean credit of its parts.
-    """
+def _mean(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
+    """Return the result of a check on answers or on a report: the mean credit of its parts."""
     credit = sum(p.credit for p in parts) / len(parts)
     status = FAILED
     if credit > 0 or any(p.status == NOT_MEASURED for p in parts):
@@ -116,9 +95,9 @@ def _check(
 ) -> Check:
     speaking = [p for p in parts if p.status != PASSED] or list(parts)
     hints = dict.fromkeys(p.advice for p in speaking if p.advice)
-    found = "; ".join(dict.fromkeys(p.actual for p in speaking))
+    actual = "; ".join(dict.fromkeys(p.actual for p in speaking))
     if check.answers and status == PASSED:
-        found = f"all {len(parts)} answers count"
+        actual = f"all {len(parts)} answers count"
     return Check(
         id=check.id,
         title=check.title,
@@ -126,7 +105,7 @@ def _check(
         score=round(check.points * credit, 4),
         status=status,
         expected="; ".join(dict.fromkeys(p.expected for p in speaking)),
-        actual=found,
+        actual=actual,
         where=tuple(dict.fromkeys(w for p in speaking for w in p.where))[:6],
         advice="" if status == PASSED else sentences(hints) or check.try_,
         hidden=check.hidden,
@@ -136,26 +115,26 @@ def _check(
 
 def judge_report(hand_in: HandIn, headings: Sequence[str]) -> tuple[Part, ...]:
     """Return one check part for each heading that the rubric requires."""
-    parts = {title: judge_part(hand_in, title) for title in headings}
-    missing = [f"`## {title}`" for title, part in parts.items() if part.status != PASSED]
+    parts = [judge_part(hand_in, title) for title in headings]
+    pairs = zip(headings, parts, strict=True)
+    missing = [f"`## {title}`" for title, part in pairs if part.status != PASSED]
     advice = f"write {enumerated(missing)} in report.md"
-    return tuple(p if p.status == PASSED else replace(p, advice=advice) for p in parts.values())
+    return tuple(p if p.status == PASSED else replace(p, advice=advice) for p in parts)
 
 
 def judge_part(hand_in: HandIn, title: str) -> Part:
     name, report = f"the report's part “{title}”", hand_in.report
-    status, where, found, code = FAILED, None, NO_REPORT, ReasonCode.NO_REPORT
-    if report is not None:
-        text, where = report.parts.get(title.casefold(), (None, Where(report.name, 0)))
-        if text is None:
-            found, code = f"no heading `## {title}`", ReasonCode.NO_HEADING
-        elif not text:
-            found, code = f"nothing below `## {title}`", ReasonCode.TEXT
-        else:
-            status, found, code = PASSED, f"{name} is there", ReasonCode.TEXT
-    places = (where,) if where else ()
-    credit = float(status == PASSED)
-    return Part(name, status, credit, f"{name} is there", found, places, code=code)
+    expected = f"{name} is there"
+    if report is None:
+        reason, code = "no report.md was submitted", ReasonCode.NO_REPORT
+        return Part(name, FAILED, 0, expected, reason, code=code)
+    text, where = report.parts.get(title.casefold(), (None, Where(report.name, 0)))
+    if text:
+        return Part(name, PASSED, 1, expected, expected, (where,), code=ReasonCode.TEXT)
+    reason, code = f"nothing below `## {title}`", ReasonCode.TEXT
+    if text is None:
+        reason, code = f"no heading `## {title}`", ReasonCode.NO_HEADING
+    return Part(name, FAILED, 0, expected, reason, (where,), code=code)
 
 
 # --- whatever the results of the checks ---------------------------------------------------------
@@ -163,9 +142,19 @@ def judge_part(hand_in: HandIn, title: str) -> Part:
 
 def findings(hand_in: HandIn) -> Iterator[Note]:
     """Report runs and answers that do not fit the lesson."""
-    for name in hand_in.rubric.runs:
-        yield from about_size(hand_in, name)
     lesson = hand_in.rubric.lesson
+    for name in hand_in.rubric.runs:
+        run = measured_or_none(run_that_counts, hand_in, name)
+        if run and (short := size_shortfall(hand_in, name, run)):
+            used, required = short
+            yield make_note(
+                FindingCode.RUN_TOO_SMALL,
+                f"{shown(required)} training samples (profile {hand_in.profile})",
+                shown(used),
+                [epoch.where for epoch in run.epochs[:1]],
+                "submit the job without --train-samples",
+                name=name,
+            )
     strangers = [run for run in hand_in.runs if not says(run, "lesson", lesson)]
     if strangers:
         yield make_note(
@@ -183,33 +172,4 @@ def findings(hand_in: HandIn) -> Iterator[Note]:
             shortened(", ".join(unknown)),
             [hand_in.answers[key].where for key in unknown],
             "check the spelling of these ids",
-        )
-
-
-def about_size(hand_in: HandIn, name: str) -> Iterator[Note]:
-    """Report a larger run that did not finish, and a run on fewer samples than required."""
-    if ended := larger_unfinished(hand_in, name):
-        # Keras' own lines in the same files may look like a run that stalled.
-        beside = [run for run in hand_in.runs if set(run.files) & set(ended.files)]
-        problems = [problem for run in beside for problem in run.problems]
-        reasons = [*dict.fromkeys(problem.title for problem in problems)]
-        yield make_note(
-            FindingCode.LARGER_RUN_UNFINISHED,
-            "a run that ends by itself",
-            shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
-            [place for problem in problems[-1:] for place in problem.where],
-            f"{last_lines(ended)}, fix the error and submit the job again",
-            name=name,
-        )
-    run = measured_or_none(run_that_counts, hand_in, name)
-    short = size_shortfall(hand_in, name, run) if run else None
-    if run and short:
-        used, required = short
-        yield make_note(
-            FindingCode.RUN_TOO_SMALL,
-            f"{shown(required)} training samples (profile {hand_in.profile})",
-            shown(used),
-            [epoch.where for epoch in run.epochs[:1]],
-            "submit the job without --train-samples",
-            name=name,
         )

@@ -1,6 +1,5 @@
 """Judge answers against constants and against the student's own runs."""
 
-import difflib
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -21,8 +20,6 @@ from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import with_unit
 
 EXAMPLE = "12.5"  # an example number, which is not the answer to any question
-ALIKE = 0.8  # names at least this similar are misspelt: predict_gpu and predict_steps have 0.75
-KEPT = "the expected answer is kept elsewhere"
 
 
 def expected_kind(question: Question, text: str) -> str:
@@ -37,28 +34,17 @@ def expected_kind(question: Question, text: str) -> str:
     return ""
 
 
-def misspelt_as(hand_in: HandIn, key: str) -> str | None:
-    """Return the unknown answer id that is probably a misspelling of this question's id."""
-    questions = hand_in.rubric.answers
-    unknown = sorted(hand_in.answers.keys() - {*questions, *hand_in.other_ids})
-    unanswered = sorted(questions.keys() - hand_in.answers)
-    near = difflib.get_close_matches(key, unknown, 1, ALIKE)
-    is_mutual = near and difflib.get_close_matches(near[0], unanswered, 1) == [key]
-    return near[0] if is_mutual else None
-
-
 def judge_answer(hand_in: HandIn, key: str) -> Part:
     question = hand_in.rubric.answers[key]
     answer = hand_in.answers.get(key)
     expected = f"{key}: {'an' if question.kind == 'interval' else 'a'} {question.kind}"
     if answer is None or not (answer.text or answer.differs):
         return _no_answer(hand_in, key, expected)
-    found = f"{key}: {shortened(answer.text, 40)}"
-    part = Part(key, FAILED, 0, expected, found, (answer.where,), code=ReasonCode.ANSWER)
+    actual = f"{key}: {shortened(answer.text, 40)}"
+    part = Part(key, FAILED, 0, expected, actual, (answer.where,), code=ReasonCode.ANSWER)
     if answer.differs:
-        expected, code = f"{key}: one answer", ReasonCode.ANSWERS_DIFFER
-        hint = "keep one of these"
-        return replace(part, expected=expected, actual=answer.differs, advice=hint, code=code)
+        part = replace(part, expected=f"{key}: one answer", advice="keep one of these")
+        return replace(part, actual=answer.differs, code=ReasonCode.ANSWERS_DIFFER)
     if question.kind == "prediction":
         return replace(part, status=PASSED, credit=1, actual=f"{key}: made")
     if expected_text := expected_kind(question, answer.text):
@@ -66,9 +52,9 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
     if question.metric is not None:
         return _of_own_run(hand_in, question, answer, part)
     if key not in hand_in.expected:
-        expected, found = f"{key}: the expected answer", f"{found}; {KEPT}"
-        code = ReasonCode.EXPECTED_KEPT
-        return replace(part, status=NOT_MEASURED, expected=expected, actual=found, code=code)
+        part = replace(part, status=NOT_MEASURED, expected=f"{key}: the expected answer")
+        kept = f"{actual}; the expected answer is kept elsewhere"
+        return replace(part, actual=kept, code=ReasonCode.EXPECTED_KEPT)
     truth = hand_in.expected[key]
     if question.kind == "interval":
         return _of_interval(question, answer, float(truth), part)
@@ -79,8 +65,8 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
     else:
         right = as_word(answer.text) == as_word(str(truth))
         expected = f"{key}: the right word"
-    found += "" if right else ", which is not it"
-    return _judged(replace(part, expected=expected, actual=found), question, right)
+    actual += "" if right else ", which is not it"
+    return _judged(replace(part, expected=expected, actual=actual), question, right)
 
 
 def _judged(part: Part, question: Question, right: bool) -> Part:
@@ -89,78 +75,66 @@ def _judged(part: Part, question: Question, right: bool) -> Part:
 
 def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: Part) -> Part:
     """Judge an interval: it must contain the true value and must not be too wide."""
-    key = part.name
     ends = as_interval(answer.text)
     assert ends is not None  # otherwise it is of another kind
     low, high = ends
     widest = question.widest or 1.0
-    expected = f"{key}: contains the true value, upper end at most {widest:g} times the lower end"
-    found = f"{key}: {low:g} to {high:g}"
+    expected = f"contains the true value, upper end at most {widest:g} times the lower end"
+    actual = f"{part.name}: {low:g} to {high:g}"
     wide = high / low > widest * (1 + 1e-9)
     if wide:
-        found += f", the upper end is {high / low:.3g} times the lower end"
+        actual += f", the upper end is {high / low:.3g} times the lower end"
     contains = low <= truth <= high
     if not contains:
-        found += f", and the true value is {'below' if truth < low else 'above'} it"
-    part = replace(part, expected=expected, actual=found)
+        actual += f", and the true value is {'below' if truth < low else 'above'} it"
+    part = replace(part, expected=f"{part.name}: {expected}", actual=actual)
     return _judged(part, question, contains and not wide)
 
 
 def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:
-    if misspelt := misspelt_as(hand_in, key):
-        where: tuple[Where, ...] = (hand_in.answers[misspelt].where,)
-        hint = f"is `{misspelt}` meant? The id is `{key}`"
-    else:
-        where = (Where(hand_in.answers_file, 0),) if hand_in.answers_file else ()
-        hint = "in answers.txt, write one line `id = value` for each question"
-    found, code = "no answer", ReasonCode.NO_ANSWER
-    if not hand_in.answers_file:
-        found, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE
-    packed = [(one, PurePath(file_of(one)).name) for one in hand_in.unseen]
-    unseen = [one for one, name in packed if is_answers(name) or is_package(name)]
-    if unseen and not hand_in.answers_file:
-        found, hint = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice
+    actual, code, where = "no answer", ReasonCode.NO_ANSWER, tuple[Where, ...]()
+    hint = "in answers.txt, write one line `id = value` for each question"
+    packed = [(note, PurePath(file_of(note)).name) for note in hand_in.unseen]
+    unseen = [note for note, name in packed if is_answers(name) or is_package(name)]
+    if hand_in.answers_file:
+        where = (Where(hand_in.answers_file, 0),)
+    elif unseen:
+        actual, hint = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice
         code = ReasonCode.ANSWERS_FILE_UNREAD
-    return Part(key, FAILED, 0, expected, found, where, hint, code=code)
+    else:
+        actual, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE
+    return Part(key, FAILED, 0, expected, actual, where, hint, code=code)
 
 
 def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part: Part) -> Part:
     """Judge a number against the student's own finished runs."""
-    key = part.name
-    part = replace(part, expected=f"{key}: a number from your own run")
     try:
         last = run_that_counts(hand_in, question.of or "")
-    except NotMeasured as missing:
-        status = FAILED if missing.without_run else NOT_MEASURED
-        part = replace(part, status=status, where=missing.where, advice=missing.try_)
-        return replace(part, actual=missing.reason, code=missing.code)
-    try:
         values = own_values(hand_in, question, last)
     except NotMeasured as missing:
-        return replace(part, status=NOT_MEASURED, actual=missing.reason, code=missing.code)
+        part = replace(part, expected=f"{part.name}: a number from your own run", code=missing.code)
+        status = FAILED if missing.without_run else NOT_MEASURED
+        where, advice = missing.where or part.where, missing.try_
+        return replace(part, status=status, actual=missing.reason, where=where, advice=advice)
     match = next((value for value in values if _near(question, answer, value.value)), None)
     truth = match or values[0]
     slack = f" ± {question.tolerance}" if question.tolerance else ""
-    expected = f"{key}: {with_unit(truth.value, truth.unit)}{slack}, from your own record"
+    expected = f"{part.name}: {with_unit(truth.value, truth.unit)}{slack}, from your own record"
     where = (answer.where, *truth.where[:2])
     part = replace(part, expected=expected, where=where, code=ReasonCode.OWN_RECORD)
     return _judged(part, question, match is not None)
 
 
 def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
-    """Return the metric's values for the run that counts and for its repeats.
-
-    The student may mean any of them.
-    """
+    """Return the metric's values for the run that counts and for its repeats: any may be meant."""
     metric, name = question.metric or "", question.of or ""
-    repeats = [run for run in finished(hand_in, name) if run is not last]
-    if metric_named(metric).all_runs:
-        repeats = []  # the metric already uses all runs
+    # A metric of all runs already uses the repeats.
+    repeats = [] if metric_named(metric).all_runs else finished(hand_in, name)
 
     def value_of(run: Run) -> Value:
         return metric_value(hand_in, metric, name, run, question.at, question.base)
 
-    values = each_measured(value_of, [last, *repeats])
+    values = each_measured(value_of, [last, *(run for run in repeats if run is not last)])
     numbers = [value for value in values if isinstance(value, Measure)]
     if not numbers:
         raise NotMeasured("a word")

@@ -19,7 +19,7 @@ REFERENCE_WORDS = {"rounds_share": "share of the ceiling", "rounds_speedup": "sp
 def metric_value(
     hand_in: HandIn, metric: str, name: str, run: Run, at: Mapping[str, Any], base: str | None
 ) -> Value:
-    """Return the value of a metric for a run or for all runs with its name. Speedups use `base`."""
+    """Return a metric's value for a run or for all runs with its name. Speedups use `base`."""
     row = metric_named(metric)
     if row.all_runs:
         return row.function(finished(hand_in, name), at)
@@ -77,13 +77,10 @@ def threshold_in_words(threshold: Threshold, name: str) -> str:
     """Describe a threshold that depends on a missing value."""
     if threshold.of_reference is not None:
         return f"{threshold.of_reference:g} of what the solution reaches on this site"
-    words = metric_named(threshold.metric).label if threshold.metric else ""
+    words = f"{threshold.factor:g} × " if threshold.factor != 1 else ""
+    words += metric_named(threshold.metric).label if threshold.metric else ""
     words += f" of `{threshold.of}`" if threshold.of not in (None, name) else ""
-    if threshold.factor != 1:
-        words = f"{threshold.factor:g} × {words}"
-    if threshold.plus:
-        words += f" {'+' if threshold.plus > 0 else '−'} {abs(threshold.plus):g}"
-    return words
+    return words + (f" {threshold.plus:+g}" if threshold.plus else "")
 
 
 def as_text(value: Value) -> str:

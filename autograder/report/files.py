@@ -42,9 +42,7 @@ def of_students(
         mine, own = by_student.get(student, []), dict(lost.get(student, ()))
         uncounted = [lesson for lesson, points in own.items() if not points]
         unsubmitted = not_handed_in(student, mine, policy, own)
-        files[f"{PAGES}/{file}"] = student_page(
-            name, mine, settings.curves, unsubmitted, uncounted, heading
-        )
+        files[f"{PAGES}/{file}"] = student_page(name, mine, unsubmitted, uncounted, heading)
         files |= programs.files(file, name, mine, heading)
         data = {"format": 1, "student": student, "grades": mine}
         files[record_file(file)] = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"

@@ -97,15 +97,13 @@ def rounds_bars(rounds: Rounds, workers: int) -> Markup:
     return _bars(title, slots, largest, rules, "times one rank", "round")
 
 
-def speedup_curve(
-    points: Sequence[tuple[int, Point]], reference: Sequence[tuple[int, float]] = ()
-) -> Markup:
-    """Plot speedup against workers, with intervals and the site's reference as a dotted line.
+def speedup_curve(points: Sequence[tuple[int, Point]]) -> Markup:
+    """Plot speedup against workers, with intervals.
 
     Both axes are in powers of two, so the ideal (dashed) is a straight line.
     """
-    most = max(2, *(workers for workers, _ in (*points, *reference)))
-    values = [1.0, float(most), *(v for _, v in reference)]
+    most = max(2, *(workers for workers, _ in points))
+    values = [1.0, float(most)]
     values += [end for _, p in points for end in (p.low, p.high) if end > 0]
     first = max(math.floor(math.log2(min(values))), -6)
     last = min(math.ceil(math.log2(max(values)) - 1e-9), math.ceil(math.log2(most)) + 3)
@@ -119,9 +117,8 @@ def speedup_curve(
 
     ticks = [2.0**i for i in range(first, last + 1)]
     body = _vertical_axis(ticks[:: math.ceil(len(ticks) / 7)], y_of, "speedup")
-    for kind, line in (("ideal", [(1, 1.0), (most, most)]), ("reference", sorted(reference))):
-        places = " ".join(f"{x_of(w):.1f},{y_of(v):.1f}" for w, v in line)
-        body += [f'<polyline class="{kind}" points="{places}"/>'] if line else []
+    places = " ".join(f"{x_of(size):.1f},{y_of(size):.1f}" for size in (1, most))
+    body.append(f'<polyline class="ideal" points="{places}"/>')
     sizes = [2**i for i in range(int(math.log2(most)) + 1)]
     for size in sizes[:: math.ceil(len(sizes) / 8)]:
         body.append(_text(x_of(size), FLOOR + 15, size))

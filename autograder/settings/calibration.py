@@ -1,10 +1,9 @@
 """Read the values that the solution reaches on a site, as `autograder calibrate` wrote them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, StrictFloat, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from autograder.errors import SettingsError
 from autograder.measuring.interval import Measure
@@ -28,14 +27,6 @@ def reference(known: Mapping[str, Measure], title: str, workers: int | None) -> 
     return known.get(on_workers(title, workers))
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """Reference values by lesson and measurement, and reference speedups by program."""
-
-    references: dict[str, dict[str, Measure]] = field(default_factory=dict)
-    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
-
-
 class Value(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
@@ -46,20 +37,18 @@ class Value(BaseModel):
 
 
 class LessonValues(BaseModel):
-    """A lesson's part of the file: values of the solution, and its speedups."""
-
-    model_config = ConfigDict(allow_inf_nan=False)
+    """A lesson's part of the file."""
 
     values: dict[str, Value]
-    speedups: dict[str, dict[int, StrictFloat]] = {}
 
 
 FILE = TypeAdapter(dict[str, LessonValues])
 
 
-def read_calibration(path: Path | None) -> Calibration:
+def read_calibration(path: Path | None) -> dict[str, dict[str, Measure]]:
+    """Return the reference values by lesson and measurement."""
     if path is None:
-        return Calibration()
+        return {}
     data, lines = read_yaml(path)
     try:
         lessons = FILE.validate_python(data)
@@ -69,9 +58,7 @@ def read_calibration(path: Path | None) -> Calibration:
             f"{path}:{line}: this is not what `autograder calibrate` writes ({reason(error)}); "
             "write the file again"
         ) from None
-    known = Calibration()
-    for name, lesson in lessons.items():
-        known.references[name] = {t: Measure(**dict(value)) for t, value in lesson.values.items()}
-        gains = lesson.speedups.items()
-        known.curves[name] = {program: tuple(sorted(gain.items())) for program, gain in gains}
-    return known
+    return {
+        name: {title: Measure(**dict(value)) for title, value in lesson.values.items()}
+        for name, lesson in lessons.items()
+    }

@@ -120,7 +120,7 @@ class Condition(Strict):
     base: str | None = None  # for speedup and efficiency
     minus: str | None = None  # compare the difference from this run's value
     over: str | None = None  # compare the ratio to this run's value
-    take: Literal["each", "best"] | int = "each"  # how many of the runs have to satisfy it
+    take: Literal["each", "best"] = "each"  # which of the runs have to satisfy it
     at_least: Threshold | None = None
     at_most: Threshold | None = None
     above: Threshold | None = None

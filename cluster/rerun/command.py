@@ -64,13 +64,14 @@ def rerun_command(
     """
     group = path.resolve() if draw else path.resolve().parent
     options = options_of(read_class_file(class_file_of(group)), {"profile": profile})
-    rules = rubric_of(options.rubrics, lesson)
-    size = chosen_profile(options.profile, {rules.lesson: rules})
-    chosen = submissions_of(group, options.rubrics, rules.lesson)
+    rules = rubric_of(options["rubrics"], lesson)
+    size = chosen_profile(options.get("profile"), {rules.lesson: rules})
+    chosen = submissions_of(group, options["rubrics"], rules.lesson)
     if draw:
         chosen = drawn(chosen, draw, secrets.randbelow(10**6) if seed is None else seed)
     else:
-        chosen = [submission_of(path.resolve().name, rules.lesson, chosen, options.roster)]
+        roster = options.get("roster")
+        chosen = [submission_of(path.resolve().name, rules.lesson, chosen, roster)]
     private = [group, out.resolve()]
     account = rerun_account(user, private)
     out.mkdir(parents=True, exist_ok=True, mode=0o700)

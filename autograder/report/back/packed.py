@@ -44,7 +44,7 @@ class Back:
     def files(self, student: str) -> dict[str, str]:
         """Return the student's page, and a text for platforms that show comments."""
         grade, name = self.grades[student], f"feedback-{self.lesson}"
-        page = student_page(full_name(student, self.people), [grade], {}, heading=self.heading)
+        page = student_page(full_name(student, self.people), [grade], heading=self.heading)
         return {f"{name}.html": page, f"{name}.txt": summary(grade)}
 
     def pack(self, name: str, files: Files, packed: Collection[str], advice: str) -> Pack:

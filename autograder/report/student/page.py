@@ -1,6 +1,6 @@
 """Make a student's page: a single file without scripts or external parts."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autograder.codes import GradeStatus, Outcome
 from autograder.grouping import grouped
@@ -15,8 +15,6 @@ from autograder.submissions.texts import AROUND
 from autograder.verdict import Check, Grade, Point, QuotedLine
 
 MANY = 2  # lessons; with more, the details are folded away
-
-Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
 
 
 def curves(grade: Grade) -> Iterator[tuple[str, list[tuple[int, Point]]]]:
@@ -64,7 +62,6 @@ FUNCTIONS = (curves, met, quoted_near, check_marks, lesson_number, for_student)
 def student_page(
     name: str,
     grades: Sequence[Grade],
-    references: Curves,
     absent: Sequence[Absent] = (),
     uncounted: Collection[str] = (),
     heading: str = "Grades",
@@ -82,7 +79,6 @@ def student_page(
         heading=heading,
         student=name,
         grades=grades,
-        references=references,
         total=sum(grade.score or 0 for grade in grades),
         counting=counting,
         steps=next_steps(grades),

@@ -223,7 +223,7 @@ def test_the_student_reads_only_the_total_of_what_was_not_handed_in(tmp_path, gr
 
 
 SHARED = make_note(FindingCode.SHARED_RUN, name="eve")
-OTHER = make_note(FindingCode.NOT_IN_ROSTER, name="")
+OTHER = make_note(FindingCode.NOT_IN_ROSTER)
 
 
 @pytest.mark.parametrize(

@@ -80,10 +80,8 @@ def test_a_lessons_own_folder_is_enough(tmp_path, site):
 
 def test_what_a_calibration_holds(site):
     found = yaml.safe_load(site.read_text())["05"]
-    assert found["devices"] == ["NVIDIA A100-SXM4-40GB"]
     assert found["values"]["speedup of most over one"]["value"] == pytest.approx(3.5)
     assert found["values"]["throughput of one"]["value"] == pytest.approx(7500)
-    assert found["speedups"] == {"torch, mlp512": {1: 1.0, 2: 1.9, 4: 3.5}}
 
 
 # How the student's runs differ, the points, and words of the page.
@@ -108,7 +106,6 @@ def test_speed_is_graded_by_the_reference(tmp_path, grade, site, study, score, w
     page = (result.folder / "students" / "ada.html").read_text()
     assert result.table[0][2] == f"{score}/10"
     assert words in page
-    assert "the solution on this site" in page
 
 
 # How many ranks, how much faster, points. The solution reaches 1.9 on 2 ranks and 3.5 on 4.
@@ -147,4 +144,3 @@ def test_without_a_calibration_speed_decides_nothing(tmp_path, grade, site):
     hand_in_study(tmp_path / "class" / "ada" / "05", gains=(1.0, 1.0, 1.0), epoch=80.0)
     result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics")
     assert result.table[0][2] == "10/10"
-    assert "dotted" not in (result.folder / "students" / "ada.html").read_text()

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.settings.rubric import FOLDER
-from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import (
     RIGHT_ANSWERS,
     hand_in,
@@ -16,7 +15,6 @@ from tests.autograder.make_record import (
     sealed_again,
     write_lines,
 )
-from tests.autograder.submissions.downloads import KEPT
 
 
 def rows(result) -> dict[tuple[str, str], list[str]]:
@@ -267,17 +265,3 @@ def test_lesson_00(tmp_path, grade, size, error_file, facts, profile, score):
     write_lines(folder / "answers.txt", [f"{k} = {v}" for k, v in LESSON_00.items()])
     result = grade(tmp_path / "class", "--profile", profile)
     assert rows(result)["ada", "00"][0] == f"{score}/10"
-
-
-@pytest.mark.parametrize(("due", "is_said"), [("", True), ("'01': 2026-03-01T19:00Z", False)])
-def test_a_lesson_that_one_student_submitted_is_named(tmp_path, grade, due, is_said):
-    students = ("ada", "ben", "cyd", "dan", "eva", "flo")
-    for student in students:
-        hand_in(tmp_path / "class" / student / "02")
-    (tmp_path / "class/ada/01").mkdir()
-    shutil.copy(KEPT / "01/right.out.txt", tmp_path / "class/ada/01/a.out")
-    write_lines(tmp_path / "roster.csv", ["student", *students])
-    rules = late_rules(tmp_path, f"due: {{{due}}}\npenalty_a_day: 10%\n") if due else ()
-    result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv", *rules)
-    assert rows(result)["ben", "01"][1] == "missing"
-    assert ("Lesson 01 counts as missing for 5 students" in result.stderr) == is_said

@@ -119,8 +119,8 @@ def test_where_it_looks(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("02_serial.zip", "is not a folder"),
-        ("02_serial/answers.txt", "is not a folder"),
+        ("02_serial.zip", "is a file"),
+        ("02_serial/answers.txt", "is a file"),
         ("nowhere", "does not exist"),
     ],
 )
@@ -129,7 +129,7 @@ def test_only_folders_are_graded(tmp_path, name, wrong):
     shutil.make_archive(str(folder), "zip", folder)
     result = yourself(folder, tmp_path / name)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"{name} {wrong}" in result.stderr
+    assert f"{name}' {wrong}" in result.stderr
 
 
 def test_packages_in_ones_own_folder_are_no_submissions(tmp_path):
@@ -142,10 +142,7 @@ def test_packages_in_ones_own_folder_are_no_submissions(tmp_path):
     assert yourself(folder).output == alone
 
 
-@pytest.mark.parametrize(
-    ("name", "why"), [("locked", "Permission denied"), ("x" * 300, "File name too long")]
-)
-def test_where_it_may_not_look(tmp_path, monkeypatch, name, why):
+def test_where_it_may_not_look(tmp_path, monkeypatch):
     look = Path.iterdir
 
     def guarded(path):  # root may look everywhere
@@ -155,9 +152,9 @@ def test_where_it_may_not_look(tmp_path, monkeypatch, name, why):
 
     (tmp_path / "locked").mkdir()
     monkeypatch.setattr(Path, "iterdir", guarded)
-    result = yourself(tmp_path / name)
+    result = yourself(tmp_path / "locked")
     assert result.exit_code == 2
-    assert f"cannot be read: {why}\n" in result.output
+    assert "cannot be read: Permission denied\n" in result.output
 
 
 def test_what_is_compared_with_the_site_is_named(tmp_path):

@@ -19,8 +19,8 @@ from click import ClickException
 
 from autograder.classroom import grading
 from autograder.classroom.adjust import with_policy
-from autograder.classroom.alike import alike, prints_of
 from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.copies import find_copies, prints_of
 from autograder.collect.collect import Wanted, collect
 from autograder.evidence import accounting_dump
 from autograder.grouping import grouped
@@ -264,7 +264,7 @@ def grade_and_check(data: bytes) -> list[Grade]:
         for grades in grouped((row.student, row) for row in rows).values():
             check(grades, profile)
         assert {p.name for p in place.iterdir()} == {*outside, "collected"}, "something got out"
-        alike([(row.key, prints_of(row.student, row.runs)) for row in rows])
+        find_copies([(row.key, prints_of(row.student, row.runs)) for row in rows])
         for page in class_pages(rows, About()).values():
             harmless(page)
         for text in (EXPORTS[name](rows, {}, settings) for name in ("grades.csv", "checks.csv")):
@@ -295,7 +295,7 @@ def check(grades: list[Grade], profile: str) -> None:
         for one in grade.checks:
             assert 0 <= one.score <= one.points
             assert one.status == "passed" or (one.expected and one.actual), one
-    harmless(student_page("x", grades, {}))
+    harmless(student_page("x", grades))
     json.loads(gradescope.document(grades).encode("utf-8", "backslashreplace"))
 
 

@@ -9,52 +9,36 @@ from autograder.settings.rubric_schema import Rubric
 from autograder.submissions.answers import WrittenAnswer
 
 KEY = "foretold_x"
+CHECK = {"id": "a", "title": "t", "points": 1, "answers": [KEY]}
 QUESTION = {"ask": "?", "kind": "interval", "widest": 1.5}
-RUBRIC = Rubric.model_validate(
-    {
-        "lesson": "12",
-        "title": "t",
-        "points": 1,
-        "checks": [{"id": "a", "title": "t", "points": 1, "answers": [KEY]}],
-        "answers": {KEY: QUESTION},
-    }
-)
+ABOUT = {"lesson": "12", "title": "t", "points": 1}
+RUBRIC = Rubric.model_validate(ABOUT | {"checks": [CHECK], "answers": {KEY: QUESTION}})
 
-
-def judged(text):
-    answers = {KEY: WrittenAnswer(text, Where("answers.txt", 1))}
-    return judge_answer(HandIn(RUBRIC, [], answers, "a", "smoke", {KEY: 100.0}), KEY)
-
-
-@pytest.mark.parametrize(("low", "high"), [(90, 120), (100, 100), (80, 120), (100, 150)])
-def test_it_holds_the_truth_and_is_no_wider_than_asked(low, high):
-    assert judged(f"{low} to {high}").credit == 1
-
-
-WRONG = {
-    "too high": ("120 to 150", "below it"),
-    "too low": ("60 to 80", "above it"),
-    "too wide": ("50 to 200", "4 times"),
-    "more than an interval": ("95 to 110; 2026", "95 to 110; 2026"),
-    "one number": ("100", "100"),
-    "the other way round": ("110 to 95", "110 to 95"),
-    "below zero": ("-5 to 110", "-5 to 110"),
-    "words": ("about 100", "about 100"),
+# The answer for a true value of 100, its credit, and words of the reason.
+INTERVALS = {
+    "90 to 120": (1, ""),
+    "100 to 100": (1, ""),
+    "100 to 150": (1, ""),
+    "120 to 150": (0, "below it"),
+    "60 to 80": (0, "above it"),
+    "50 to 200": (0, "4 times"),
+    "95 to 110; 2026": (0, "95 to 110; 2026"),
+    "100": (0, "100"),
+    "110 to 95": (0, "110 to 95"),
+    "-5 to 110": (0, "-5 to 110"),
+    "about 100": (0, "about 100"),
+    "": (0, "no answer"),
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_earns_nothing_and_why(name):
-    text, words = WRONG[name]
-    part = judged(text)
-    assert part.credit == 0
+@pytest.mark.parametrize("text", INTERVALS)
+def test_an_interval_holds_the_truth_and_is_no_wider_than_asked(text):
+    answers = {KEY: WrittenAnswer(text, Where("answers.txt", 1))}
+    part = judge_answer(HandIn(RUBRIC, [], answers, "a", "smoke", {KEY: 100.0}), KEY)
+    credit, words = INTERVALS[text]
+    assert part.credit == credit
     assert words in part.actual
     assert "100.0" not in part.expected + part.actual, "the truth is not told"
-
-
-def test_no_answer_is_asked_for():
-    part = judge_answer(HandIn(RUBRIC, [], {}, None, "smoke", {KEY: 100.0}), KEY)
-    assert part.credit == 0
 
 
 @pytest.mark.parametrize(

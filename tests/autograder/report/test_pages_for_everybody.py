@@ -59,7 +59,7 @@ def pages(tmp_path_factory):
     (folder / "index.html").write_text(class_pages(rows, about)["index.html"])
     given = {"tier": "unverified", "tier_reason": "no run", "checks": checks(), "findings": (ODD,)}
     grade = Grade("hana", "02", "Lesson", "smoke", "graded", 2.5, 5.0, **given)
-    page = student_page("Hana", [grade] * 3, {}, absent=[Absent("03", "2099-03-01 12:00 UTC")])
+    page = student_page("Hana", [grade] * 3, absent=[Absent("03", "2099-03-01 12:00 UTC")])
     (folder / "hana.html").write_text(page)
     return folder
 

@@ -35,7 +35,7 @@ def text_of(page):
 
 
 def page_of(*grades, name="Ada", **more):
-    return text_of(student_page(name, grades, {}, **more))
+    return text_of(student_page(name, grades, **more))
 
 
 def changed(grade, check, points, reason="seen in the log"):
@@ -171,7 +171,7 @@ NAMES = ["علی\u200cرضا", "क्\u200dष", "Zoë 👩\u200d💻", "محم
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_spelt_as_its_owner_spells_it(name):
     assert readable_name(name) == name
-    assert f"<bdi>{name}</bdi>" in student_page(readable_name(name), [graded(LOST)], {})
+    assert f"<bdi>{name}</bdi>" in student_page(readable_name(name), [graded(LOST)])
 
 
 @pytest.mark.parametrize("name", ["a\u200db", "\u200dada", "x\u202ey", "é\u202eé", "\u200d\u200d"])

@@ -100,7 +100,7 @@ def test_init_class_explains_every_field(tmp_path):
         result = CliRunner().invoke(main, ["init-class", str(tmp_path / "class")])
         assert result.exit_code == code, result.output
     text = (tmp_path / "class/class.yaml").read_text()
-    assert options_of(read_class_file(tmp_path / "class/class.yaml"), {}).profile is None
+    assert options_of(read_class_file(tmp_path / "class/class.yaml"), {}).keys() == {"rubrics"}
     used = "\n".join(line[2:] for line in text.splitlines() if re.match(r"# *[a-z_0-9]+:", line))
     (tmp_path / "all.yaml").write_text(used)
     data, _ = read_yaml(tmp_path / "all.yaml")

@@ -81,7 +81,7 @@ MISTAKES = [
     ('lesson: "02"', "lesson: 12", 1, "lesson: should be a valid string; found 12"),
     ('lesson: "02"', "lesson: lab 1", 1, "lesson: String should match pattern"),
     ("equal: 407050", "equal: 1, only: ful", 11, "should be 'smoke' or 'full'; found 'ful'"),
-    ("equal: 407050", "equal: 1, take: bst", 11, "or should be a valid integer; found 'bst'"),
+    ("equal: 407050", "equal: 1, take: bst", 11, "should be 'each' or 'best'; found 'bst'"),
     ("equal: 407050", "equal: [1]", 11, "equal.value: should be a valid number, or"),
     ("equal: 407050", "at_least: '0,9'", 11, "at_least needs a number, not '0,9'"),
     ("equal: 407050", "at_least: 2, half_from: 3", 11, "below at_least, and 3 is not below 2"),

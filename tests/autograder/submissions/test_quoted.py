@@ -55,7 +55,7 @@ def test_the_page_marks_the_line_and_escapes_it():
     def page(line: int) -> str:
         check = Check("a", "A", 1, 0, "failed", "", "1", tuple(places(line)))
         grade = Grade("ada", "02", "T", "smoke", "graded", 0, 1, checks=(check,), quoted=lines)
-        return student_page("ada", [grade], {})
+        return student_page("ada", [grade])
 
     assert page(4).count('class="meant"') == 1
     assert "&lt;b&gt;" in page(4)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from autograder.classroom.alike import Print, alike
+from autograder.classroom.copies import Print, find_copies
 from autograder.codes import FindingCode
 from autograder.evidence.examine import (
     hash_of_losses,
@@ -89,8 +89,8 @@ def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():
         ((name, "01"), [Print(name, "a.out:1", RunTraits((name,), job="laptop 1"))])
         for name in ("ada", "ben")
     ]
-    assert alike(prints) == {}
-    assert alike(prints, {"1"}).keys() == {("ada", "01"), ("ben", "01")}
+    assert find_copies(prints) == {}
+    assert find_copies(prints, {"1"}).keys() == {("ada", "01"), ("ben", "01")}
 
 
 def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
@@ -98,7 +98,7 @@ def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
     count = 3000
     names = [f"s{number:04d}" for number in range(count)]
     prints = [((n, "01"), [Print(n, "a.out:1", RunTraits(("same",)))]) for n in names]
-    found = alike(prints)
+    found = find_copies(prints)
     assert len(found) == count
     assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"].title
     assert "by s0001, s0002," in found["s0000", "01"].title
@@ -133,24 +133,26 @@ UNLIKE = {
 
 @pytest.mark.parametrize(("more", "contradicted", "groups", "told"), UNLIKE.values(), ids=UNLIKE)
 def test_of_unlike_accuracies_only_who_differs_from_most_is_told(more, contradicted, groups, told):
-    found = alike([*HONEST, *more], (), groups, contradicted)
+    found = find_copies([*HONEST, *more], (), groups, contradicted)
     assert sorted(student for student, _ in found) == told
     if "abe" in told:
-        assert "; ada: a.out:1" in found["abe", "02"].title
+        assert "; ben: a.out:1" in found["abe", "02"].title
 
 
 def test_one_edited_seed_does_not_put_the_class_into_doubt():
     prints = [handed_in(f"s{n}", parameters="", losses="same") for n in range(4)]
     edited = handed_in("abe", parameters="", losses="same", settings="another")
-    (told,) = alike([edited, *prints])
+    (told,) = find_copies([edited, *prints])
     assert told == ("abe", "02")
-    assert alike([edited, *prints[:1]]).keys() == {("abe", "02"), ("s0", "02")}
-    assert alike([edited, *prints[:1]], contradicted=[("abe", "02")]).keys() == {("abe", "02")}
+    assert find_copies([edited, *prints[:1]]).keys() == {("abe", "02"), ("s0", "02")}
+    assert find_copies([edited, *prints[:1]], contradicted=[("abe", "02")]).keys() == {
+        ("abe", "02")
+    }
 
 
 def test_the_work_on_unlike_accuracies_grows_with_the_class():
     prints = [handed_in(f"s{n:04d}", result=n / 3000) for n in range(3000)]
-    found = alike(prints)
+    found = find_copies(prints)
     assert len(found) == 3000
 
 
