@@ -93,17 +93,6 @@ def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():
     assert find_copies(prints, {"1"}).keys() == {("ada", "01"), ("ben", "01")}
 
 
-def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
-    """The work per student does not grow with the number of students who share the trait."""
-    count = 3000
-    names = [f"s{number:04d}" for number in range(count)]
-    prints = [((n, "01"), [Print(n, "a.out:1", RunTraits(("same",)))]) for n in names]
-    found = find_copies(prints)
-    assert len(found) == count
-    assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"].title
-    assert "by s0001, s0002," in found["s0000", "01"].title
-
-
 def handed_in(student, parameters="same", settings="one", result=0.97, losses="") -> tuple:
     traits = RunTraits(losses=losses, settings=settings, parameters=parameters, result=result)
     return (student, "02"), [Print(student, "a.out:1", traits)]
@@ -148,27 +137,6 @@ def test_one_edited_seed_does_not_put_the_class_into_doubt():
     assert find_copies([edited, *prints[:1]], contradicted=[("abe", "02")]).keys() == {
         ("abe", "02")
     }
-
-
-def test_the_work_on_unlike_accuracies_grows_with_the_class():
-    prints = [handed_in(f"s{n:04d}", result=n / 3000) for n in range(3000)]
-    found = find_copies(prints)
-    assert len(found) == 3000
-
-
-def test_whoever_edits_an_accuracy_is_alone_to_be_looked_at(tmp_path, grade):
-    names = ("ada", "ben", "gina")
-    for number, student in enumerate(names):
-        lines = honest(numpy_job(80 + number), 1 + number / 100, 4000 * number)
-        forge.new_id(lines, f"ab12cd3{number}")
-        text = forge.written(lines)
-        text = edited(text) if student == "gina" else text
-        write_lines(tmp_path / "class" / student / "01" / "01_numpy_1.out", [text])
-    found = grade(tmp_path / "class")
-    table = json.loads((found.folder / "grades.json").read_text())["grades"]
-    codes = {row["student"]: {reason["code"] for reason in row["look"]} for row in table}
-    assert [name for name in names if FindingCode.SHARED_PARAMETERS in codes[name]] == ["gina"]
-    assert [row["tier"] for row in table] == ["self-consistent"] * 2 + ["contradicted"]
 
 
 def run_of(lines):

@@ -62,16 +62,6 @@ def test_a_job_is_of_any_member(tmp_path, together, users, tier, look):
         assert ("belongs to another account" in str(looks)) == look
 
 
-def test_a_member_without_an_account_is_no_stranger(tmp_path, together):
-    (tmp_path / "sacct.txt").write_text(ROWS + JOB.format(1234, "al1") + JOB.format(1235, "eve"))
-    roster = ROSTER.replace(",bm2,", ",,")
-    for told, *looks in together(
-        *setting("accounting", tmp_path / "sacct.txt"), roster=roster
-    ).values():
-        assert told == "self-consistent"
-        assert "another account" not in str(looks)
-
-
 @pytest.mark.parametrize("of", ["ada", "ben", "the group"])
 def test_a_rerun_of_one_is_of_all(tmp_path, together, of):
     student = together.folder if of == "the group" else of

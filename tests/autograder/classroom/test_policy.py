@@ -62,22 +62,6 @@ def test_late_days(graded, handed_in, policy, score, words):
     assert words in found[2]
 
 
-@pytest.mark.parametrize(
-    ("first", "last"),
-    [
-        ("2026-03-02T00:30:00+09:00", "2026-03-01T20:00:00-05:00"),
-        ("2026-03-01T01:00:00+00:00", "2026-03-01 23:00:00 UTC"),
-    ],
-)
-def test_folders_of_one_lesson_were_submitted_with_the_last(graded, tmp_path, first, last):
-    for number, time in enumerate((first, last)):
-        folder = hand_in(tmp_path / "class/ada" / f"02_{number}", answers={})
-        (folder / "timestamp.txt").write_text(time)
-    graded(first, rules=DUE)
-    [grade] = json.loads((tmp_path / "grades/grades.json").read_text())["grades"]
-    assert grade["handed_in"] == last
-
-
 def test_extensions_move_the_due_time(graded):
     late = "2026-03-03 20:00:00 UTC"
     longer = "student,lesson,days,reason\nada,02,3,ill\n"
@@ -111,32 +95,6 @@ def test_the_page_of_an_excused_student_says_nothing_to_do(tmp_path, grade, name
     assert "<dt>" not in page
 
 
-@pytest.mark.parametrize("lesson", ["02", "2", "02_serial"])
-def test_one_lesson_by_any_of_its_names(graded, lesson):
-    late, rules = "2026-03-03 20:00:00 UTC", DUE + "penalty_a_day: 10%\n"
-    longer = f"student,lesson,days\nada,{lesson},3\n"
-    assert graded(late, rules=rules, extensions=longer)[0] == "9.6"
-    changed = f"student,lesson,points,reason\nada,{lesson},10,x\n"
-    assert graded(late, rules=rules, overrides=changed)[0] == "10.0"
-    rules = f"due: {{{lesson}: 2026-03-01T23:59Z}}\npenalty_a_day: 10%\n"
-    assert graded(late, rules=rules)[0] == "7.6"
-
-
-@pytest.mark.parametrize(
-    ("points", "status"), [("2", "passed"), ("1.5", "partial"), ("0", "failed")]
-)
-def test_a_check_that_the_instructor_changed_shows_what_it_is_worth(
-    tmp_path, grade, points, status
-):
-    hand_in(tmp_path / "class" / "ada" / "02", answers={})
-    row = f"ada,02,answers,{points},shown in class\n"
-    (tmp_path / "changes.csv").write_text("student,lesson,check,points,reason\n" + row)
-    out = grade(tmp_path / "class", *setting("overrides", tmp_path / "changes.csv")).folder
-    [found] = json.loads((out / "records" / "ada.json").read_text())["grades"]
-    checks = {check["id"]: check for check in found["checks"]}
-    assert (checks["answers"]["score"], checks["answers"]["status"]) == (float(points), status)
-
-
 @pytest.mark.parametrize(
     ("changes", "raw", "penalty", "score"),
     [("", "9.6", "1.0", "8.6"), ("ada,02,3,talked\n", "3.0", "0.0", "3.0")],
@@ -154,15 +112,6 @@ def test_nbgrader_is_told_of_late_days_and_takes_no_override_for_one(
     [row] = csv.DictReader(io.StringIO((out / "nbgrader.csv").read_text()))
     found = (row["raw_score"], row["late_submission_penalty"], row["score"])
     assert found == (raw, penalty, score)
-
-
-def test_an_override_survives_grading_again(tmp_path, grade):
-    hand_in(tmp_path / "class" / "ada" / "02", answers={})
-    overrides = tmp_path / "overrides.csv"
-    overrides.write_text("student,lesson,points,reason\nada,02,7,talked\n")
-    for _ in range(2):
-        assert "7/10" in grade(tmp_path / "class", *setting("overrides", overrides)).stdout
-        hand_in(tmp_path / "class" / "ada" / "02")
 
 
 # --- who is in the class ----------------------------------------------------------------------
@@ -207,18 +156,6 @@ def test_an_override_of_what_was_not_handed_in(tmp_path, grade, row, cells):
     assert all(said.startswith(cell) for said, cell in zip(found, cells, strict=True))
 
 
-def test_the_student_reads_only_the_total_of_what_was_not_handed_in(tmp_path, grade):
-    check = load_rubric(FOLDER / "00.yaml").checks[0].id
-    hand_in(tmp_path / "class" / "ada" / "02", answers={})
-    changes = tmp_path / "changes.csv"
-    rows = ["student,lesson,check,points,reason", f"ada,00,{check},0,unseen", "ada,00,,4,oral"]
-    changes.write_text("\n".join(rows) + "\n")
-    result = grade(tmp_path / "class", *setting("overrides", changes))
-    page = (result.folder / "students" / "ada.html").read_text()
-    assert ("oral" in page, "unseen" in page) == (True, False)
-    assert "unseen" in result.table[0][-1]
-
-
 # --- what the class's table says about it -----------------------------------------------------
 
 
@@ -229,17 +166,8 @@ OTHER = make_note(FindingCode.NOT_IN_ROSTER)
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"adjustments": ()}, "lost points: b"),
-        (
-            {"adjustments": (TIME_UNREADABLE,), "untimed": True},
-            "lost points: b",
-        ),  # shown on the student's page
-        ({"adjustments": ("2 points less",), "score": 1}, "2 points less"),
-        (
-            {"adjustments": ("2 points less",), "score": 1, "findings": (SHARED,)},
-            f"{SHARED}; 2 points less",
-        ),
-        ({"adjustments": ("excused",), "score": None}, "excused"),
+        ({"adjustments": (TIME_UNREADABLE,), "untimed": True}, "lost points: b"),
+        ({"adjustments": ("2 less",), "score": 1, "findings": (SHARED,)}, f"{SHARED}; 2 less"),
         ({"findings": (SHARED, OTHER)}, f"{SHARED} (+1)"),
     ],
 )
@@ -248,24 +176,6 @@ def test_no_notice_hides_another(row, said):
              Check("b", "", 2, 1, CheckStatus.FAILED, "", ""))  # fmt: skip
     plain = Grade("ada", "02", "T", "full", GradeStatus.GRADED, 3, 4, raw_score=3, checks=marks)
     assert notice(replace(plain, **row)) == said
-
-
-def test_points_lost_by_late_days_stand_on_the_class_page_beside_a_shared_run(tmp_path, grade):
-    for student in ("finn", "gina"):
-        hand_in(tmp_path / "class" / student / "02", answers={})
-    (tmp_path / "class/finn/02/timestamp.txt").write_text("2026-03-25T20:00Z")
-    (tmp_path / "changes.csv").write_text("student,lesson,points,reason\ngina,02,7,talked\n")
-    words = [*late_rules(tmp_path, DUE + "penalty_a_day: 10%\n")]
-    words += setting("overrides", tmp_path / "changes.csv")
-    result = grade(tmp_path / "class", *words)
-    finn, gina = (line[-1] for line in result.table)
-    page = (result.folder / "index.html").read_text()
-    for text in (finn, page):
-        assert "also submitted by gina" in text
-        assert "points less for 24 late days" in text
-    assert gina.endswith("7 points by the instructor: talked")
-    assert "counted as on time" not in (result.folder / "students" / "gina.html").read_text()
-    assert "1 grade without a time of submission, counted as on time." in result.stderr
 
 
 BY_HAND = """

@@ -127,19 +127,6 @@ def test_the_reference_is_that_of_as_many_workers(tmp_path, grade, site, ranks, 
     assert found == pytest.approx(score, abs=0.01)
 
 
-def test_a_calibration_that_tells_no_workers_still_counts(tmp_path, grade, site):
-    data = yaml.safe_load(site.read_text())
-    values = data["05"]["values"]
-    assert values["speedup of most over one, on 2 workers"]["value"] == pytest.approx(1.9)
-    data["05"]["values"] = {name: v for name, v in values.items() if ", on " not in name}
-    site.write_text(yaml.safe_dump(data))
-    hand_in_study(tmp_path / "class" / "ada" / "05", gains=(1.0, 1.0, 1.0))
-    result = grade(
-        tmp_path / "class", "--rubrics", tmp_path / "rubrics", *setting("calibration", site)
-    )
-    assert result.table[0][2] == "6/10"
-
-
 def test_without_a_calibration_speed_decides_nothing(tmp_path, grade, site):
     hand_in_study(tmp_path / "class" / "ada" / "05", gains=(1.0, 1.0, 1.0), epoch=80.0)
     result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics")

@@ -1,18 +1,13 @@
 """Grading from a folder of submissions to grades, as an instructor does it."""
 
-import re
-import shutil
-
 import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.settings.rubric import FOLDER
 from tests.autograder.make_record import (
     RIGHT_ANSWERS,
     hand_in,
     make_record,
-    sealed_again,
     write_lines,
 )
 
@@ -127,39 +122,6 @@ def test_a_profile_is_chosen_where_it_matters(tmp_path, rubric, words, code):
     assert ("--profile smoke" in done.stderr) == (code == 2)
 
 
-def test_of_the_better_of_two_the_better_is_told(tmp_path, grade):
-    torch = make_record(source="torch", run="b" * 8, test_accuracy=0.979)
-    hand_in(tmp_path / "class" / "ada" / "02", keras=make_record(test_accuracy=0.974), torch=torch)
-    file = shutil.copytree(FOLDER, tmp_path / "rubrics") / "02.yaml"
-    both = "metric: test_accuracy\n        of: [keras, torch]\n"
-    assert both in file.read_text()
-    file.write_text(file.read_text().replace(both, f"{both}        take: best\n"))
-    result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics")
-    assert rows(result)["ada", "02"][0] == "10/10"
-    page = (result.folder / "students" / "ada.html").read_text()
-    assert "test accuracy: 0.979" in page
-    assert "test accuracy: 0.974" not in page
-
-
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        ("TypeError: iteration over a 0-d tensor", "TypeError: iteration over a 0-d tensor"),
-        ("", "TypeError (from the record)"),
-    ],
-)
-def test_why_a_run_failed(tmp_path, grade, error, told):
-    lines = make_record(end={"reason": "TypeError"})
-    lines[-1] = lines[-1].replace('"status":"success"', '"status":"aborted"')
-    folder = hand_in(tmp_path / "class" / "ada" / "02", keras=sealed_again(lines))
-    traceback = ["Traceback (most recent call last):", '  File "train.py", line 3', "    a", error]
-    launcher = "srun: error: n1: task 0: Exited with exit code 1"
-    write_lines(folder / "02_serial_1.err", [*(traceback if error else []), launcher])
-    page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
-    assert f"the program ended with this exception: {told}" in page
-    assert ("from the record" in page) is not bool(error)
-
-
 def test_the_last_finished_run_counts(tmp_path, grade):
     folder = hand_in(tmp_path / "class" / "ada" / "02")
     early = make_record(run="11111111", test_accuracy=0.5, started="2026-03-01T10:00:00+00:00")
@@ -169,43 +131,10 @@ def test_the_last_finished_run_counts(tmp_path, grade):
     assert rows(grade(tmp_path / "class"))["ada", "02"][0] == "10/10"
 
 
-def test_several_runs_in_one_file(tmp_path, grade):
-    folder = hand_in(tmp_path / "class" / "ada" / "02")
-    both = [*make_record(), *make_record(source="torch", run="77aa77aa", test_accuracy=0.975)]
-    for path in folder.glob("*.out"):
-        path.unlink()
-    write_lines(folder / "all.out", both)
-    assert rows(grade(tmp_path / "class"))["ada", "02"][0] == "10/10"
-
-
 def test_output_of_another_lesson_does_not_count(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02", keras=make_record(lesson="07"))
     score = rows(grade(tmp_path / "class"))["ada", "02"][0]
     assert score == "2/10"  # only the questions are left
-
-
-@pytest.mark.parametrize(
-    ("shards", "read_twice"), [({}, "0"), ({"shards": [None, None]}, "60,000")]
-)
-def test_a_check_without_points_informs(tmp_path, grade, shards, read_twice):
-    folder = tmp_path / "class" / "ada" / "07"
-    folder.mkdir(parents=True)
-    record = make_record(lesson="07", source="keras-shares", size=2, **shards)
-    write_lines(folder / "07_shares_5.out", record)
-    result = grade(tmp_path / "class")
-    page = (result.folder / "students" / "ada.html").read_text()
-    assert rows(result)["ada", "07"][0] == "0/10"
-    assert "for information" in page
-    assert f"samples read by more than one rank: {read_twice}" in page
-
-
-def test_a_page_needs_nothing_from_elsewhere(tmp_path, grade):
-    hand_in(tmp_path / "class" / "ada" / "02")
-    folder = grade(tmp_path / "class").folder
-    page = (folder / "students" / "ada.html").read_text()
-    assert "<script" not in page
-    for text in (page, (folder / "index.html").read_text()):
-        assert not re.search(r"""(src|href)=["']?(https?:)?//""", text)
 
 
 def test_output_without_a_record_is_graded_as_unverified(tmp_path, grade):
