@@ -1,8 +1,57 @@
 """The `autograder` command. Each subcommand is a module in commands/, imported when called."""
 
+import importlib
+from difflib import get_close_matches
+
 import click
 
-from autograder.lazy_group import LazyGroup
+EXIT_CODES = "Exit code 0: done; 1: it failed; 2: wrong usage, or a mistake in one of your files."
+
+
+def with_exit_codes(command: click.Command) -> click.Command:
+    """Append the exit codes to the help of a command and its subcommands."""
+    command.epilog = command.epilog or EXIT_CODES
+    for below in getattr(command, "commands", {}).values():
+        with_exit_codes(below)
+    return command
+
+
+class LazyGroup(click.Group):
+    """A group whose subcommands are data: name -> ("package.module:function", line of help).
+
+    All its commands accept -h as well as --help, and their help ends with the exit codes. For a
+    mistyped command, it suggests similar ones.
+    """
+
+    def __init__(self, *args, lazy: dict[str, tuple[str, str]], **kwargs) -> None:
+        kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
+        super().__init__(*args, **kwargs)
+        with_exit_codes(self)
+        self.lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.lazy:
+            return super().get_command(ctx, name)  # one that a decorator added, if any
+        module, function = self.lazy[name][0].split(":")
+        return with_exit_codes(getattr(importlib.import_module(module), function))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            near = get_close_matches(name, self.lazy)
+            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in self.lazy.items()])
+
 
 HELP = {
     "read": "Print what an output file says.",
@@ -16,13 +65,11 @@ HELP = {
 }
 
 
-def place(name: str) -> str:
-    """Return the function of a subcommand: `init-class` is init_class_command in init_class.py."""
-    module = name.replace("-", "_")
-    return f"autograder.commands.{module}:{module}_command"
-
-
-COMMANDS = {name: (place(name), line) for name, line in HELP.items()}
+COMMANDS = {  # `init-class` is init_class_command in init_class.py
+    name: (f"autograder.commands.{module}:{module}_command", line)
+    for name, line in HELP.items()
+    if (module := name.replace("-", "_"))
+}
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS)

@@ -1,7 +1,4 @@
-"""The codes for everything that the grader reports.
-
-Logic and tests use the codes. People read sentences.
-"""
+"""The codes for everything that the grader reports: for logic and tests. People read sentences."""
 
 from enum import StrEnum, auto
 
@@ -30,25 +27,18 @@ STUDENT, BOTH, INSTRUCTOR = Audience
 
 
 class FindingCode(StrEnum):
-    """Findings that a person should see about a submission, its runs or its answers.
-
-    Findings of a code without a heading bring their own.
-    """
+    """Findings about a submission, its runs or its answers. Without a heading, they bring one."""
 
     severity: Severity
     heading: str
     audience: Audience
 
     def __new__(
-        cls,
-        value: str,
-        severity: Severity = LOOK,
-        heading: str = "",
-        audience: Audience = STUDENT,
+        cls, name: str, severity: Severity = LOOK, heading: str = "", audience: Audience = STUDENT
     ) -> "FindingCode":
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.severity, member.heading, member.audience = severity, heading, audience
+        member = str.__new__(cls, name)
+        member._value_, member.severity = name, severity
+        member.heading, member.audience = heading, audience
         return member
 
     @staticmethod
@@ -94,29 +84,25 @@ class FindingCode(StrEnum):
     ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"
     ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
     # Runs.
-    # Lines of an output, each with the reason that its reader gives as the heading.
+    # The first three are lines of an output, whose reader gives the reason as the heading.
     READ_PROBLEM = auto(), INFORMATION
     BAD_LINE = auto(), INFORMATION  # a line of the run record that cannot be read
     EXCEPTION = auto(), INFORMATION  # the line that ends a traceback
     RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"
     OTHER_LESSON = auto(), LOOK, "The submission contains output of another lesson"
-    # Contradictions within the record: lines and samples.
+    # Contradictions within the record, and between the runs of one submission.
     CHAIN_BROKEN = auto(), CONTRADICTS, "Lines of the record are missing, moved or changed"
     NEVER_WRITTEN = auto(), LOOK, "The record has content that the course's programs never write"
     SAMPLES_IMPOSSIBLE = (auto(), CONTRADICTS,
         "More samples than the data set, the steps or the ranks' shares allow")
-    # Seconds and the wall clock.
     PARTS_EXCEED_RUN = auto(), CONTRADICTS, "The epochs or rounds took longer than the whole run"
     CLOCK_BACKWARDS = auto(), CONTRADICTS, "The clock goes backwards"
-    # Ranks.
     RANK_MISSING = auto(), CONTRADICTS, "Not every rank took part"
     OTHER_RANK_COUNT = auto(), LOOK, "The number of ranks differs from the requested number"
-    # Data and speed.
     DATA_IS_ANOTHER = auto(), DOUBT, "The data set is not the one that its name says"
     SYNTHETIC_DATA = auto(), LOOK, "The run trained on the synthetic stand-in, not on the real data"
     ROUNDS_COPIED = auto(), CONTRADICTS, "Rounds of the speed job are copies of each other"
     SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
-    # Runs of one submission compared with each other.
     SAME_SECONDS = auto(), CONTRADICTS, "Two runs took exactly the same time, to the last digit"
     # The scheduler's accounting.
     JOB_NOT_ACCOUNTED = auto(), DOUBT, "This job is not in the scheduler's accounting"
@@ -226,16 +212,8 @@ class ReasonCode(StrEnum):
 
 
 # Nothing was submitted for this part: no run, no answer, no report.
-ABSENT = frozenset(
-    {
-        ReasonCode.NO_ANSWER,
-        ReasonCode.NO_ANSWERS_FILE,
-        ReasonCode.ANSWERS_FILE_UNREAD,
-        ReasonCode.NO_REPORT,
-        ReasonCode.NO_HEADING,
-        ReasonCode.NO_RUN,
-        ReasonCode.NO_RUN_OF_SIZE,
-    }
-)
+R = ReasonCode
+ABSENT = frozenset((R.NO_RUN, R.NO_RUN_OF_SIZE, R.NO_REPORT, R.NO_HEADING, R.NO_ANSWERS_FILE))
+ABSENT |= {R.NO_ANSWER, R.ANSWERS_FILE_UNREAD}
 # Only the instructor can supply what is missing, and the student may know that.
 LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRATED})

@@ -3,26 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from autograder.codes import (
-    CONTRADICTS,
-    DOUBT,
-    INFORMATION,
-    INSTRUCTOR,
-    STUDENT,
-    Audience,
-    FindingCode,
-    Severity,
-)
+from autograder.codes import INFORMATION, INSTRUCTOR, STUDENT, Audience, FindingCode, Severity
 from autograder.safe_text import shortened
 
 MOST_PLACES = 4
+C = FindingCode
 # The titles of these findings do not name what was left out.
-SAYS_LITTLE = (
-    FindingCode.ARCHIVE_LEFT_OUT,
-    FindingCode.ARCHIVE_WITHIN,
-    FindingCode.FILE_DAMAGED,
-    FindingCode.LEFT_OUT,
-)
+SAYS_LITTLE = (C.ARCHIVE_LEFT_OUT, C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.LEFT_OUT)
 SHORT = 100  # longest description of a file that was left out, in the class table
 
 
@@ -68,12 +55,12 @@ class Note:
     @property
     def contradicts(self) -> bool:
         """Return whether parts of the record cannot both be true."""
-        return self.severity == CONTRADICTS
+        return self.severity == Severity.CONTRADICTS
 
     @property
     def doubtful(self) -> bool:
         """Return whether it keeps a run from reaching the level *confirmed*."""
-        return self.severity in (CONTRADICTS, DOUBT)
+        return self.severity in (Severity.CONTRADICTS, Severity.DOUBT)
 
 
 def make_note(

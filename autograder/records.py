@@ -49,7 +49,7 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The facts from one rank's presence line and, if there is one, from its end line."""
+    """The facts from one rank's first line and, if there is one, from its end line."""
 
     rank: int
     host: str | None = None

@@ -8,13 +8,14 @@ reading direction, formulas in spreadsheets.
 
 import re
 from dataclasses import fields, is_dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 NUMBERS = frozenset((int, float, bool))
 LONGEST = 20_000  # maximum characters of one text in a grade
+JOINED = re.compile(r"(?<=[^\x00-\x7f])\\u(200[cd])(?=[^\x00-\x7f])")
 
 
 def shortened(text: object, limit: int = 200) -> str:
@@ -27,16 +28,16 @@ def shortened(text: object, limit: int = 200) -> str:
 
 
 def printable(text: object, limit: int = 200) -> str:
-    """Return the text as one line, with invisible characters escaped.
+    """Return the text as one line, with invisible characters escaped and a long text shortened.
 
     These are control characters, zero-width characters, line ends, and characters that change the
-    reading direction. A long text is cut in the middle.
+    reading direction.
     """
     line = str(text)
     if len(line) > 4 * limit:  # do not process a line of 100 MB
         line = line[: 2 * limit] + "…" + line[-limit:]
     if not line.isprintable():
-        line = "".join(_visible(character) for character in line)
+        line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     return shortened(line, limit)
 
 
@@ -46,11 +47,7 @@ def readable_name(name: object) -> str:
     Without zero-width joiners, Persian, many Indian scripts and some emoji would be misspelt. A
     joiner is kept only between two non-ASCII characters.
     """
-    line = printable(name, 200)
-    return JOINED.sub(lambda found: chr(int(found[1], 16)), line)
-
-
-JOINED = re.compile(r"(?<=[^\x00-\x7f])\\u(200[cd])(?=[^\x00-\x7f])")
+    return JOINED.sub(lambda escape: chr(int(escape[1], 16)), printable(name))
 
 
 def printable_record(value: Any) -> Any:
@@ -77,24 +74,10 @@ def _members(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
-def _visible(character: str) -> str:
-    if character.isprintable():
-        return character
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
 def csv_cell(text: object) -> str:
     """Return the text as a cell that no spreadsheet reads as a formula. Numbers stay numbers."""
-    if isinstance(text, int | float) and not isinstance(text, bool):
+    if text.__class__ in (int, float):
         return str(text)
-    return _text_cell(str(text))
-
-
-@lru_cache(10_000)  # names and checks are repeated often
-def _text_cell(text: str) -> str:
     line = printable(text, limit=1000)
     return "'" + line if line.lstrip().startswith(FORMULA_STARTS) else line
 
@@ -103,11 +86,8 @@ def file_name(text: str) -> str:
     """Return a unique file name for a student's name."""
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in text)
     safe = safe.strip(".")[:80] or "student"
-    if safe == text:
-        return safe
-
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{safe}-{digest}"
+    return safe if safe == text else f"{safe}-{digest}"
 
 
 def page_name(student: str) -> str:

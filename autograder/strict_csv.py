@@ -27,8 +27,7 @@ def read_csv(
     """Yield the rows. Columns may be in any order, in upper or lower case.
 
     The columns in `needed` are required. Their cells must not be empty, unless the column is also
-    in `empty`. If `optional` is given, a column that is in neither `needed` nor `optional` is an
-    error.
+    in `empty`. If `optional` is given, a column that is in neither of them is an error.
     """
     if path is None:
         return
@@ -42,10 +41,9 @@ def read_csv(
                 f"{where}: {counted(len(cells), 'cell')} where the header has {len(header)}; "
                 "a cell with a comma needs quotes"
             )
-        row = dict(zip(header, cells + [""] * (len(header) - len(cells)), strict=True))
-        for name in needed:
-            if not row.get(name) and name not in empty:
-                raise SettingsError(f"{where}: `{name}` is empty")
+        row = dict.fromkeys(header, "") | dict(zip(header, cells, strict=False))
+        if missing := [name for name in needed if not row[name] and name not in empty]:
+            raise SettingsError(f"{where}: `{missing[0]}` is empty")
         yield where, row
 
 
@@ -53,18 +51,15 @@ def _check_header(
     where: str, header: list[str], needed: Sequence[str], optional: Collection[str] | None
 ) -> None:
     known = [*needed, *(optional or ())]
-    for number, name in enumerate(header if optional is not None else (), start=1):
-        if not name:
-            raise SettingsError(f"{where}: column {number} has no name; remove it")
+    for name in header if optional is not None else ():
         if name not in known:
             near = difflib.get_close_matches(name, [n for n in known if n not in header], 1)
             what = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}"
             raise SettingsError(f"{where}: there is no column `{shortened(name)}` here; {what}")
-    for name in needed:
-        if name not in header:
-            found = shortened(", ".join(header)) or "nothing"
-            raise SettingsError(f"{where}: there is no column `{name}`; found: {found}")
     for name in known:
+        if name in needed and name not in header:
+            columns = shortened(", ".join(header)) or "nothing"
+            raise SettingsError(f"{where}: there is no column `{name}`; found: {columns}")
         if header.count(name) > 1:
             raise SettingsError(f"{where}: the column `{name}` appears twice")
 
@@ -76,29 +71,19 @@ def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
     begin = 1  # a quoted cell may continue on the next line
     try:
         for texts in reader:
-            cells = [_cell(text) for text in texts]
-            while cells and not cells[-1]:
-                cells.pop()
-            if cells:
-                yield f"{path}:{begin}", cells
+            plain = (text.replace("\n", " ").replace("\r", "").strip() for text in texts)
+            line = [unicodedata.normalize("NFC", text) for text in plain]  # é is one character
+            filled = [number for number, cell in enumerate(line, start=1) if cell]
+            if filled:
+                yield f"{path}:{begin}", line[: filled[-1]]
             begin = reader.line_num + 1
     except csv.Error:
-        raise SettingsError(
-            f"{path}:{begin}: a quotation mark is open or has text after it; write "
-            '"" for " in a cell'
-        ) from None
-
-
-def _cell(text: str) -> str:
-    """Return the text on one line, with letters such as é as single characters (NFC)."""
-    return unicodedata.normalize("NFC", " ".join(text.split("\n")).replace("\r", "").strip())
+        mark = 'a quotation mark is open or has text after it; write "" for " in a cell'
+        raise SettingsError(f"{path}:{begin}: {mark}") from None
 
 
 def separator(text: str) -> str:
-    """Return the cell separator.
-
-    Spreadsheets separate cells with `;` where the decimal separator is a comma.
-    """
+    """Return the cell separator: `;` in spreadsheets with a decimal comma."""
     header = text.split("\n", 1)[0]
     return max(",;\t", key=header.count)
 

@@ -1,7 +1,4 @@
-"""The results of grading: frozen records that the judge passes on to the reports.
-
-All can become JSON.
-"""
+"""The results of grading: frozen records that the reports show, and that can become JSON."""
 
 from dataclasses import dataclass, field
 
@@ -159,15 +156,10 @@ class RunSummary:
 class ChangedLine:
     """A line of a program that differs from the released one, or is in a gap."""
 
-    # -: a released line that is missing; +: new outside the gaps; gap: in a gap; own: in the
-    # student's own program
-    kind: str
+    kind: str  # -: released and missing; +: new outside the gaps; gap: in a gap; own program: own
     number: int  # in the student's file; for a missing line, where it would be
     text: str
     marks: str = ""  # what the solution does not need here: a clock, a thread, …
-
-    def place(self, file: str) -> Where:
-        return Where(file, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +192,7 @@ class QuotedLine:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The grade of one student for one lesson: everything that the reports show.
-
-    The grade is written as JSON and read back unchanged.
-    """
+    """The grade of one student for one lesson, which is written as JSON and read back unchanged."""
 
     student: str
     lesson: str
@@ -225,8 +214,7 @@ class Grade:
     raw_score: float | None = None  # as measured, before any adjustment
     late_points: float = 0.0  # points lost for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
-    # Overrides of checks that were not judged. Only the instructor reads them.
-    unused_overrides: tuple[str, ...] = ()
+    unused_overrides: tuple[str, ...] = ()  # of checks that were not judged, for the instructor
     by_hand: str = ""  # why the instructor set the whole lesson's points
     untimed: bool = False  # whether the lesson is due but its submission time is unknown
     # Whether none of the programs that ran was submitted; None if no record names its programs.
@@ -265,17 +253,6 @@ class Grade:
         return self.tier if self.status == GradeStatus.GRADED and self.checks else ""
 
     @property
-    def epoch_s(self) -> float | None:
-        return next((r.epoch_s.value for r in self.runs if r.counted and r.epoch_s), None)
-
-    @property
-    def speedup(self) -> float | None:
-        """Return the highest speedup of a finished run, speed jobs included."""
-        done = [r for r in self.runs if r.outcome == Outcome.COMPLETED]
-        points = [r.speedup for r in done] + [r.rounds.speedup for r in done if r.rounds]
-        return max((point.value for point in points if point), default=None)
-
-    @property
     def changes(self) -> tuple[str, ...]:
         """Return the adjustments that changed something."""
         return tuple(line for line in self.adjustments if line != TIME_UNREADABLE)
@@ -298,5 +275,5 @@ class Grade:
     @property
     def small_runs(self) -> int:
         """Return how many of the runs that count are smaller than the profile requires."""
-        small = (one.where for one in self.findings if one.code == FindingCode.RUN_TOO_SMALL)
-        return len(set(small))
+        small = {note.where for note in self.findings if note.code == FindingCode.RUN_TOO_SMALL}
+        return len(small)

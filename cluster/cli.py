@@ -5,7 +5,7 @@ Each subcommand is defined in the module that does its work, and imported only w
 
 import click
 
-from autograder.lazy_group import LazyGroup
+from autograder.cli import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "submit": ("cluster.jobs.submit:submit_command", "Submit a job file (sbatch)."),

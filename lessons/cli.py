@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from autograder.lazy_group import LazyGroup
+from autograder.cli import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "build": ("lessons.edition.build:build_command", "Make lessons/ from solutions/."),

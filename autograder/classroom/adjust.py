@@ -39,12 +39,12 @@ def with_policy(
         for submission, grade in zip(submissions, graded, strict=True)
         for student in submission.students
     )
-    found: list[Grade] = []
+    changed: list[Grade] = []
     for student in sorted(by_student.keys() | {*people}):
-        mine = each_lesson_once(by_student.get(student, []))
-        found += apply(mine, settings.policy, student)
-        found += by_hand_alone(student, {grade.lesson for grade in mine}, settings)
-    return found
+        own = each_lesson_once(by_student.get(student, []))
+        changed += apply(own, settings.policy, student)
+        changed += by_hand_alone(student, {grade.lesson for grade in own}, settings)
+    return changed
 
 
 def of_student(grade: Grade, submission: Submission, student: str) -> Grade:
@@ -60,28 +60,27 @@ def of_student(grade: Grade, submission: Submission, student: str) -> Grade:
 
 
 def each_lesson_once(grades: Iterable[Grade]) -> list[Grade]:
-    """Return one grade per lesson.
+    """Return one grade per lesson: the one that contains work, or the latest one.
 
-    If there are several submissions, prefer one that contains work, then the latest one. Its grade
-    also gets findings about unreadable files in the other submissions.
+    It also gets findings about unreadable files in the other submissions.
     """
     by_lesson = grouped((grade.lesson, grade) for grade in grades)
     loose = by_lesson.pop(NO_LESSON, []) if len(by_lesson) > 1 else []
     merged = [with_findings(*by_lesson[lesson]) for lesson in sorted(by_lesson)]
-    said = [one for one in loose if [f.code for f in one.findings] != [FindingCode.NOTHING_FOUND]]
-    return [with_findings(*merged[:1], *said), *merged[1:]] if said else merged
+    empty = [FindingCode.NOTHING_FOUND]
+    unread = [grade for grade in loose if [note.code for note in grade.findings] != empty]
+    return [with_findings(*merged[:1], *unread), *merged[1:]] if unread else merged
 
 
 def with_findings(*same: Grade) -> Grade:
+    def counts_less(grade: Grade) -> tuple[bool, float]:
+        return grade.status == GradeStatus.MISSING, -(seconds_of(grade.handed_in) or 0.0)
+
     first, *others = sorted(same, key=counts_less)
-    unread = [one for one in others if one.status == GradeStatus.MISSING]
-    findings = dict.fromkeys([*first.findings, *(f for one in unread for f in one.findings)])
-    partners = {partner for one in same for partner in one.partners}
+    unread = [grade for grade in others if grade.status == GradeStatus.MISSING]
+    findings = dict.fromkeys([*first.findings, *(f for grade in unread for f in grade.findings)])
+    partners = {partner for grade in same for partner in grade.partners}
     return replace(first, findings=tuple(findings), partners=tuple(sorted(partners)))
-
-
-def counts_less(grade: Grade) -> tuple[bool, float]:
-    return grade.status == GradeStatus.MISSING, -(seconds_of(grade.handed_in) or 0.0)
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
@@ -104,11 +103,10 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
 
 def by_hand_alone(student: str, submitted: Collection[str], settings: ClassSettings) -> list[Grade]:
     """Return a grade for each unsubmitted lesson whose total is set by an override."""
-    return [
-        missing(student, lesson, settings)
-        for (name, lesson), changes in sorted(settings.policy.overrides.items())
-        if name == student and lesson not in submitted and not all(one.check for one in changes)
-    ]
+    rows = sorted(settings.policy.overrides.items())
+    totals = [key for key, changes in rows if not all(change.check for change in changes)]
+    lessons = [lesson for name, lesson in totals if name == student and lesson not in submitted]
+    return [missing(student, lesson, settings) for lesson in lessons]
 
 
 def missing(student: str, lesson: str, settings: ClassSettings) -> Grade:
@@ -127,7 +125,7 @@ def by_hand(change: Override) -> str:
 
 
 def _override_check(grade: Grade, change: Override) -> Grade:
-    check = next((one for one in grade.checks if one.id == change.check), None)
+    check = {check.id: check for check in grade.checks}.get(change.check or "")
     if check is None:
         text = f"{change.check}: not judged here, so nothing to change: {change.reason}"
         return replace(grade, unused_overrides=(*grade.unused_overrides, text))
@@ -135,12 +133,9 @@ def _override_check(grade: Grade, change: Override) -> Grade:
     status = PASSED if points >= check.points else PARTIAL if points else FAILED
     by_instructor = replace(check, score=points, status=status, by_hand=by_hand(change))
     waited = check.points if check.status == WAITS else 0.0
-    decided = {
-        "max_score": grade.max_score + waited,
-        "waiting": grade.waiting - waited,
-    }
-    checks = tuple(by_instructor if one is check else one for one in grade.checks)
-    score = round(sum(one.score for one in checks), 2)
+    decided = {"max_score": grade.max_score + waited, "waiting": grade.waiting - waited}
+    checks = tuple(by_instructor if other is check else other for other in grade.checks)
+    score = round(sum(check.score for check in checks), 2)
     # Students read this text too, so it does not name a hidden check.
     text = f"{'another check' if check.hidden else change.check}: {by_hand(change)}"
     return adjusted(grade, text, checks=checks, score=score, status=GradeStatus.GRADED, **decided)
@@ -162,8 +157,7 @@ def _override_total(grade: Grade, change: Override) -> Grade:
 def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade, int]:
     """Return the grade after the late penalty, and the number of free late days that are left.
 
-    A submission without a readable time is on time. If the platform records no times, only the
-    instructor needs to know. If a time cannot be read, the student needs to know too.
+    A submission without a readable time is on time. The student reads only of an unreadable one.
     """
     rules, due = policy.late, policy.late.due.get(grade.lesson)
     if due is None or grade.score is None:

@@ -84,12 +84,10 @@ def grade_files(
     judged = judge.judge(hand_in)
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
     owners, counted = dict.fromkeys([*students, owner]), list(named.values())
-    reruns = [settings.reruns[one, lesson] for one in owners if (one, lesson) in settings.reruns]
-    sources = examine.Sources(
-        settings.jobs,
-        [settings.logins.get(student) for student in students],
-        settings.accounting_required,
-    )
+    keys = [(name, lesson) for name in owners]
+    reruns = [settings.reruns[key] for key in keys if key in settings.reruns]
+    logins = [settings.logins.get(student) for student in students]
+    sources = examine.Sources(settings.jobs, logins, settings.accounting_required)
     seen = examine.examine(runs, counted, sources)
     seen, texts = programs.with_programs(
         seen,
@@ -99,6 +97,7 @@ def grade_files(
         settings.solved.get(lesson, {}),
         points=judged.score / judged.max_score if judged.max_score else 0,
     )
+    has_programs = any(name.lower().endswith(".py") for name in files.programs.values())
     again = repeated(hand_in, judged, reruns) if reruns else ()
     seen = with_rerun(seen, again, settings.jobs is not None) if reruns else seen
     return Grade(
@@ -117,18 +116,14 @@ def grade_files(
         runs=summaries(hand_in, runs, counted),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
-        programs_missing=without_programs(files) if any(r.program for r in counted) else None,
+        programs_missing=not has_programs if any(r.program for r in counted) else None,
         findings=(*findings, *judged.findings, *seen.findings),
     )
 
 
-def without_programs(files: LessonFiles) -> bool:
-    return not any(name.lower().endswith(".py") for name in files.programs.values())
-
-
 def places_of(checks: Sequence[Check]) -> Iterator[Where]:
     """Yield the places that the student's page names. Those of missed checks come first."""
-    for check in sorted(checks, key=lambda one: one.status == PASSED):
+    for check in sorted(checks, key=lambda check: check.status == PASSED):
         if not check.hidden:
             yield from check.where
             yield from (where for part in check.parts for where in part.where)
@@ -150,7 +145,7 @@ def hand_in_of(
         profile=settings.profile,
         expected=settings.expected.get(rubric.lesson, {}),
         references=settings.references.get(rubric.lesson, {}),
-        unseen=[one for one in findings if one.code in UNOPENED],
+        unseen=[note for note in findings if note.code in UNOPENED],
     )
     return hand_in, findings
 
@@ -176,9 +171,9 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     It is not a zero yet: a file may be missing by mistake or have an unknown format. If a file
     could not be opened, this is the only finding.
     """
-    found = f"only {', '.join(files.others)}" if files.others else "no outputs and no answers"
-    nothing = note_of(FindingCode.NOTHING_FOUND, "", found)
-    nothing = replace(nothing, where=tuple(Where(name, 0) for name in files.others))
+    actual = f"only {', '.join(files.others)}" if files.others else "no outputs and no answers"
+    places = [Where(name, 0) for name in files.others]
+    nothing = replace(note_of(FindingCode.NOTHING_FOUND, "", actual), where=tuple(places))
     lesson = shortened(files.lesson or NO_LESSON)
     grade = settings.without_points(student, lesson, GradeStatus.MISSING)
     return replace(grade, findings=tuple(files.findings or [nothing]))
@@ -195,7 +190,10 @@ def summaries(
 ) -> tuple[RunSummary, ...]:
     named = reversed(hand_in.runs_by_name.items())  # of several names, the first counts
     names = {run.id: name for name, same in named for run in same}
-    smallest = baselines(runs)
+    by_workers = sorted(runs, key=lambda run: measure.workers(run) or 0)
+    sized = [r for r in by_workers if r.outcome == Outcome.COMPLETED and measure.workers(r)]
+    # Each program's finished run on the fewest workers is the baseline of its speedups.
+    smallest = {program_of(run): run for run in reversed(sized)}
     counted_ids = {run.id for run in counted}
     compared_ids = {run.id for run in runs_compared(hand_in)}
     made = []
@@ -241,22 +239,12 @@ def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
 
 
 def rounds_of(run: Run) -> Rounds | None:
-    speedup, ceiling, share = (
-        point(metric, run) for metric in (rounds.speedup, rounds.ceiling, rounds.share)
-    )
-    if not (speedup and ceiling and share):
+    metrics = (rounds.speedup, rounds.ceiling, rounds.share)
+    values = [value for metric in metrics if (value := point(metric, run))]
+    if len(values) < len(metrics):
         return None
     seconds = tuple((r.alone, r.silent, r.together) for r in rounds.rounds(run)[:MOST_ROUNDS])
-    return Rounds(seconds, speedup, ceiling, share)
-
-
-def baselines(runs: Sequence[Run]) -> dict[str, Run]:
-    """Return each program's finished run on the fewest workers, the baseline of its speedups."""
-    smallest: dict[str, Run] = {}
-    for run in sorted(runs, key=lambda run: measure.workers(run) or 0):
-        if run.outcome == Outcome.COMPLETED and measure.workers(run):
-            smallest.setdefault(program_of(run), run)
-    return smallest
+    return Rounds(seconds, *values)
 
 
 def shortened_problem(problem: Note) -> Note:

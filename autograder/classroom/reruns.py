@@ -38,7 +38,7 @@ def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[
     runs = [run for run in runs if not is_strange(run, hand_in)]  # it printed what nobody reads
     again = replace(hand_in, rubric=rubric, runs=runs)
     results = {check.id: check for check in judge(again).checks} if jobs else {}
-    found = []
+    pairs = []
     for check in judged.checks:
         if result := results.get(check.id):
             compared = result.status != NOT_MEASURED and all(
@@ -48,8 +48,8 @@ def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[
                 for name in {*condition.of, condition.base, condition.minus, condition.over}
             )
             score = result.score if compared else None
-            found.append(Repeated(check.id, check.points, check.score, score, check.hidden))
-    return tuple(found)
+            pairs.append(Repeated(check.id, check.points, check.score, score, check.hidden))
+    return tuple(pairs)
 
 
 def repeatable(check: RubricCheck) -> RubricCheck:
@@ -77,26 +77,27 @@ def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> 
 
     Reproduced means that each check that gave points was compared, and gave as many again.
     """
-    pairs = [(one, one.rerun) for one in checks if one.rerun is not None]
-    fewer = [(one, points) for one, points in pairs if points < one.submitted - LESS * one.points]
+    pairs = [(check, check.rerun) for check in checks if check.rerun is not None]
+    fewer = [(check, p) for check, p in pairs if p < check.submitted - LESS * check.points]
     if fewer:
-        expected = ", ".join(f"{named(one)} {one.submitted:g}" for one, _ in fewer)
-        found = ", ".join(f"{named(one)} {points:g}" for one, points in fewer)
+        expected = ", ".join(f"{named(check)} {check.submitted:g}" for check, _ in fewer)
+        actual = ", ".join(f"{named(check)} {points:g}" for check, points in fewer)
         advice = "submit the program that made the output, with all modules beside it"
-        about = make_note(FindingCode.RERUN_FEWER_POINTS, expected, found, (), advice)
+        about = make_note(FindingCode.RERUN_FEWER_POINTS, expected, actual, (), advice)
         return replace(seen, findings=(*seen.findings, about))
-    earned = [one for one in checks if one.submitted > 0]
-    if skipped := [named(one) for one in earned if one.rerun is None]:
+    earned = [check for check in checks if check.submitted > 0]
+    if skipped := [named(check) for check in earned if check.rerun is None]:
         return replace(seen, reason=f"{seen.reason}; not compared: {', '.join(skipped)}")
     confirmed = seen.tier == EvidenceLevel.CONFIRMED
     consistent = seen.tier == EvidenceLevel.SELF_CONSISTENT and not accounting
-    if not earned or any(one.doubtful for one in seen.findings) or not (confirmed or consistent):
+    doubtful = any(note.doubtful for note in seen.findings)
+    if not earned or doubtful or not (confirmed or consistent):
         return seen
     reason = "the instructor's rerun earned the same points"
     reason += " and the scheduler's accounting agrees" if confirmed else ""
     return replace(seen, tier=EvidenceLevel.REPRODUCED, reason=reason)
 
 
-def named(one: Repeated) -> str:
+def named(check: Repeated) -> str:
     """Return the check's name. Students read it, so it does not name a hidden check."""
-    return "another check" if one.hidden else one.check
+    return "another check" if check.hidden else check.check

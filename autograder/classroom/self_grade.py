@@ -11,7 +11,7 @@ from typing import Literal
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.grading import grade_files
-from autograder.codes import ABSENT, GradeStatus, ReasonCode
+from autograder.codes import GradeStatus, ReasonCode
 from autograder.safe_text import printable_record
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
 from autograder.submissions.kinds import folder_lesson
@@ -37,7 +37,6 @@ class SelfGrade:
     grade: Grade
     rubric: Rubric | None
     undecided: tuple[Undecided, ...] = ()
-    missing: tuple[str, ...] = ()
 
     @property
     def visible(self) -> list[Check]:
@@ -90,18 +89,12 @@ def grade_yourself(
     grade = replace(grade, checks=tuple(map(without_numbers, grade.checks)))
     asked = {check.id: check for check in rubric.checks}
     visible = [check for check in grade.checks if not check.hidden]
-    missing = dict.fromkeys(
-        f"{part.name}: {part.actual}" if part.code == ReasonCode.NO_ANSWER else part.actual
-        for check in visible
-        for part in check.parts
-        if part.status == FAILED and part.code in ABSENT
-    )
     undecided = [
         part
         for check in visible
         for part in left_open(check, asked[check.id], rubric, grade.profile)
     ]
-    return SelfGrade(grade, rubric, tuple(undecided), tuple(missing))
+    return SelfGrade(grade, rubric, tuple(undecided))
 
 
 def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Grade:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.collect.download import Piece
+from autograder.data_files import cannot_write
 from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.submissions.doubts import note_of
 from autograder.submissions.lesson_files import LessonFiles, digest_of, join
 from autograder.submissions.walk import Found, open_regular, why
-from autograder.writing import cannot_write
 
 
 def named(pieces: Collection[Piece]) -> tuple[dict[str, Path], list[Note]]:

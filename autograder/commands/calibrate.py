@@ -8,6 +8,7 @@ import click
 import yaml
 
 from autograder.commands.options import NEW_FILE, THERE, rubrics_option
+from autograder.data_files import write_if_new
 from autograder.errors import SettingsError
 from autograder.judging.hand_in import HandIn
 from autograder.judging.values import condition_value, reference_key
@@ -24,7 +25,6 @@ from autograder.submissions.class_folder import listed
 from autograder.submissions.kinds import folder_lesson
 from autograder.submissions.lesson_files import read_places
 from autograder.wording import enumerated
-from autograder.writing import write_if_new
 
 EXPECTED = "Expected: one folder per lesson with the solution's outputs, such as RUNS/02/*.out"
 

@@ -63,7 +63,7 @@ def collect_command(
     downloads: tuple[Path, ...],
     platform: str,
     into: Path,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Turn a platform's DOWNLOADS, folders or zips, into CLASS/<student>/<lesson>/.
 
@@ -73,24 +73,24 @@ def collect_command(
     """
     file = read_class_file(class_file or class_file_of(into))
     for name in ("roster", "groups", "timezone", "rubrics"):
-        given[name] = given[name] or file.given.get(name)
-    if given["worksheet"] and platform != "moodle":
+        options[name] = options[name] or file.given.get(name)
+    if options["worksheet"] and platform != "moodle":
         raise click.UsageError("--worksheet takes Moodle's worksheet, so it needs --from moodle")
     check_apart(downloads, into)
     # All settings are read before anything is collected.
-    people = read_roster(given["roster"])
-    lessons = rubrics_in(given["rubrics"] or rubric.FOLDER)
+    people = read_roster(options["roster"])
+    lessons = rubrics_in(options["rubrics"] or rubric.FOLDER)
     alone = who_is(people, {})
-    together = groups_and_times.read_groups(given["groups"], alone, people, lessons)
+    together = groups_and_times.read_groups(options["groups"], alone, people, lessons)
     wanted = Wanted(
         platform,
-        {name: one.answers.keys() for name, one in lessons.items()},
+        {name: asked.answers.keys() for name, asked in lessons.items()},
         who_is(people, groups_and_times.by_name(together)),
-        "" if given["lesson"] is None else lesson_named(given["lesson"], lessons),
-        given["latest"],
-        read_worksheets(given["worksheet"], given["timezone"]),
+        "" if options["lesson"] is None else lesson_named(options["lesson"], lessons),
+        options["latest"],
+        read_worksheets(options["worksheet"], options["timezone"]),
         together,
-        groups_and_times.read_times(given["times"], alone, lessons),
+        groups_and_times.read_times(options["times"], alone, lessons),
     )
     done = collect(downloads, into, wanted)
     for line in report(done, into, people):

@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from autograder.commands.options import FILE, FOLDER
+from autograder.data_files import write_bytes_if_new
 from autograder.report.back import packed
 from autograder.report.back.records import read_class
 from autograder.settings.roster import read_roster
-from autograder.writing import write_bytes_if_new
 
 EXISTING = click.Path(path_type=Path, exists=True)
 

@@ -9,11 +9,11 @@ import click
 from filelock import FileLock, Timeout
 
 from autograder.commands.options import LoadedClass
+from autograder.data_files import cannot_write, write_if_new
 from autograder.errors import SettingsError
 from autograder.report import files
 from autograder.verdict import GRADER_ERROR, Grade
 from autograder.wording import counted
-from autograder.writing import cannot_write, write_if_new
 
 
 def write(
@@ -24,13 +24,12 @@ def write(
     results: Path | None,
 ) -> list[str]:
     """Write all files, once each is complete, and return what to say about them and the rows."""
-    settings, people = loaded.settings, loaded.people
+    settings, people, option = loaded.settings, loaded.people, loaded.options.get
     said: list[str] = []
     made: dict[Path, str | None] = {}
     if out:
-        named, said = files.of_class(
-            rows, people, settings, loaded.options.get("canvas"), loaded.options.get("moodle", ())
-        )
+        tables = option("canvas"), option("moodle", ())
+        named, said = files.of_class(rows, people, settings, *tables)
         named |= files.of_students(grades, rows, people, settings)
         made = {out / name: text for name, text in named.items()}
     elif len({row.student for row in rows}) > 1:

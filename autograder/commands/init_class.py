@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from autograder.commands.options import FOLDER
+from autograder.data_files import write_if_new
 from autograder.report.rendering import render
 from autograder.safe_text import shortened
 from autograder.settings.class_file import NAME
-from autograder.writing import write_if_new
 
 
 @click.command()

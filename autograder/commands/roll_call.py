@@ -53,5 +53,8 @@ def against_roster(students: Collection[str], people: Collection[str]) -> list[s
 
 def listed_lines(*items: tuple[str, Sequence[str]]) -> list[str]:
     """Return a line for each text that has names to list."""
-    named = [(text, [printable(name, 80) for name in names]) for text, names in items if names]
-    return [f"{text}: {enumerated(names)}" for text, names in named]
+    return [f"{text}: {some(names)}" for text, names in items if names]
+
+
+def some(names: Sequence[str]) -> str:
+    return enumerated([printable(name, 80) for name in names])

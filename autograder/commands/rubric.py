@@ -63,10 +63,10 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
         raise SettingsError(f"--out {out}: this would overwrite the rubric itself")
     expected = load_expected(rubrics / "expected" / path.name, load_rubric(path))
     data, _ = read_yaml(path)
-    there = [check["id"] for check in data["checks"]]
-    if unknown := [name for name in checks if name not in there]:
-        raise SettingsError(f"{path} has no check {unknown[0]!r}; there are: {', '.join(there)}")
-    kept = part(data, checks or there)
+    ids = [check["id"] for check in data["checks"]]
+    if unknown := [name for name in checks if name not in ids]:
+        raise SettingsError(f"{path} has no check {unknown[0]!r}; there are: {', '.join(ids)}")
+    kept = part(data, checks or ids)
     smoke, full = (worth(kept, profile) for profile in ("smoke", "full"))
     if smoke != full:
         text = f"these checks are worth {smoke:g} points in smoke and {full:g} in full"

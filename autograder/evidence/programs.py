@@ -19,7 +19,7 @@ from autograder.evidence.outside_gaps import (
     meaningful,
 )
 from autograder.notes import Note, make_note
-from autograder.records import Run
+from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric import Pieces
 from autograder.submissions.texts import HandedIn
@@ -199,7 +199,7 @@ def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[
     """
     names = {program.name for file in ran for program in file.as_it_ran}
     open_gaps = [
-        line.place(text.file)
+        Where(text.file, line.number)
         for text in texts
         if text.file in names
         for gap in text.gaps

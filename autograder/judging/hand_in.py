@@ -22,8 +22,7 @@ class HandIn:
     answers_file: str | None
     profile: Profile
     expected: dict = field(default_factory=dict)
-    # the solution's values on this site
-    references: dict[str, Measure] = field(default_factory=dict)
+    references: dict[str, Measure] = field(default_factory=dict)  # the solution's, on this site
     report: Report | None = None
     unseen: Sequence[Note] = ()  # files that could not be opened; a missing run may be in them
 

@@ -33,7 +33,6 @@ GRADES: Columns = {
     "evidence": lambda row, person: row.level,
     "look": lambda row, person: "; ".join(map(str, row.look)),
     "adjustments": lambda row, person: "; ".join((*row.adjustments, *row.unused_overrides)),
-    **own("epoch_s", "speedup"),
 }
 NBGRADER: Columns = {  # of nbgrader's own export
     "assignment": lambda row, person: f"{row.lesson} {row.title}".strip(),
@@ -55,7 +54,7 @@ NBGRADER: Columns = {  # of nbgrader's own export
 }
 TABLE: Columns = {  # of grades.json
     **own("student", "lesson", "title", "profile", "status", "score", "raw_score", "max_score"),
-    **own("waiting", "page", "handed_in", "epoch_s", "speedup", "adjustments", "unused_overrides"),
+    **own("waiting", "page", "handed_in", "adjustments", "unused_overrides"),
     **own("untimed", "late_points", "partners", "programs_missing"),
     "tier": lambda row, person: row.level,
     "look": lambda row, person: [{"code": note.code, "text": str(note)} for note in row.look],

@@ -16,13 +16,13 @@ from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
 from autograder.codes import Severity
+from autograder.data_files import write_if_new
 from autograder.errors import SettingsError
 from autograder.notes import Note
 from autograder.safe_text import FORMULA_STARTS, printable, shortened
 from autograder.strict_csv import read_csv
 from autograder.submissions import doubts
 from autograder.submissions.moments import read_moment
-from autograder.writing import write_if_new
 
 NAME, COPY = "manifest.csv", ".collected.csv"
 COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts")

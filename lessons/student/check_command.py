@@ -1,5 +1,6 @@
 """The command `lessons check`: run a lesson's public checks on a student's folder."""
 
+import json
 import re
 import sys
 from dataclasses import astuple
@@ -8,7 +9,6 @@ from pathlib import Path
 import click
 
 from autograder.codes import Outcome
-from autograder.json_lists import print_json, with_json
 from autograder.reading.files import read_files
 from autograder.settings import rubric
 from cluster.jobs.horovod import provide_horovod_for
@@ -33,7 +33,7 @@ COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
 )
 @click.argument("lessons", metavar="[NN]...", nargs=-1)
 @in_folder
-@with_json
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object per row.")
 def check_command(lessons: tuple[str, ...], inside: Path | None, as_json: bool) -> None:
     """Run the lessons' public checks on your folders. This starts no jobs and changes no files.
 
@@ -45,7 +45,7 @@ def check_command(lessons: tuple[str, ...], inside: Path | None, as_json: bool) 
     rows: list[dict[str, str]] = []
     passed = [check_lesson(*one, rows if as_json else None) for one in folders.items()]
     if as_json:
-        print_json(rows)
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
     sys.exit(0 if all(passed) else 1)
 
 

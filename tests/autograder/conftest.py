@@ -29,6 +29,15 @@ def chooses_profile(words: list[str]) -> bool:
     return "--profile" in words or "profile:" in written
 
 
+def run(where: Path, *words: object):
+    """Run a command that writes into a folder, which the result names beside the output."""
+    result = CliRunner().invoke(main, [*map(str, words)])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    result.folder = where
+    return result
+
+
 @pytest.fixture
 def grade_class(tmp_path):
     """Return a function that grades as the command does, in profile full unless it names another.
@@ -41,10 +50,7 @@ def grade_class(tmp_path):
         words = ["grade", *map(str, arguments), "--out", str(where)]
         if not chooses_profile(words):
             words += ["--profile", "full"]
-        result = CliRunner().invoke(main, words)
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        result.folder = where
+        result = run(where, *words)
         result.table = table(result.stdout)
         return result
 
@@ -70,11 +76,7 @@ def collect(tmp_path):
 
     def command(*arguments, platform="folders", into=None):
         where = into or tmp_path / "collected"
-        words = ["collect", *map(str, arguments), "--from", platform, "--into", str(where)]
-        result = CliRunner().invoke(main, words)
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        result.folder = where
+        result = run(where, "collect", *arguments, "--from", platform, "--into", where)
         result.rows = manifest.read(where / manifest.NAME) or {}
         return result
 

@@ -28,14 +28,8 @@ class Writer:
 
     def add(self, key: str, value, kind: str = "POINT_IN_TIME", rank: int = 0, **metadata) -> None:
         about = {"file": "train.py", "lineno": 31, "run": self.run, "rank": rank, **metadata}
-        event = {
-            "namespace": "course",
-            "time_ms": round(self.clock),
-            "event_type": kind,
-            "key": key,
-            "value": value,
-            "metadata": about,
-        }
+        event = {"namespace": "course", "time_ms": round(self.clock), "event_type": kind}
+        event |= {"key": key, "value": value, "metadata": about}
         text = json.dumps(event, separators=(",", ":"))
         text = text[: -len("}}")]
         before = self.chains.get(rank, self.run)
@@ -81,30 +75,18 @@ class Recorded:
     @property
     def facts(self) -> dict:
         """Return the header's value."""
-        return {
-            "lesson": self.lesson,
-            "program": "train.py",
-            "source": self.source,
-            "record_version": 1,
-            "framework": "tensorflow",
-            "model": "mlp512",
-            "params": self.params,
-            "precision": "float32",
-            "world_size": self.size,
-            "ranks_asked": self.size,
-            "scaling": "serial" if self.size == 1 else "epoch",
-            "global_batch": self.batch * self.size,
-            "local_batch": self.batch,
-            "lr": 0.001 * self.size,
-            "lr_base": 0.001,
-            "seed": 1,
-            "epochs_asked": len(self.seconds),
-            "dataset": DATASET | {"train_samples": self.train_samples},
-            "hosts": ["n1"],
-            "device": "CPU a fast one",
-            "job_id": "1234",
-            "started": "2026-03-02T10:00:00+00:00",
-        } | self.header
+        batch, scaling = self.batch * self.size, "serial" if self.size == 1 else "epoch"
+        return (
+            {"lesson": self.lesson, "program": "train.py", "source": self.source}
+            | {"record_version": 1, "framework": "tensorflow", "model": "mlp512"}
+            | {"params": self.params, "precision": "float32", "world_size": self.size}
+            | {"ranks_asked": self.size, "scaling": scaling, "global_batch": batch}
+            | {"local_batch": self.batch, "lr": 0.001 * self.size, "lr_base": 0.001, "seed": 1}
+            | {"epochs_asked": len(self.seconds), "hosts": ["n1"], "device": "CPU a fast one"}
+            | {"dataset": DATASET | {"train_samples": self.train_samples}, "job_id": "1234"}
+            | {"started": "2026-03-02T10:00:00+00:00"}
+            | self.header
+        )
 
 
 NAMES = {each.name for each in fields(Recorded)}
@@ -141,29 +123,18 @@ def make_record(**given) -> list[str]:
 def add_ranks(writer: Writer, about: Recorded, device: object) -> None:
     for rank in about.ranks:
         shard = about.shards[rank] if about.shards else [rank, None, about.size]
-        value = {
-            "rank": rank,
-            "local_rank": rank,
-            "host": "n1",
-            "device": f"{device} #{rank}",
-            "samples": about.samples // about.size,
-            "shard": shard,
-            "shard_ids_hash": "all" if shard is None else f"s{rank}",
-        }
+        value = {"rank": rank, "local_rank": rank, "host": "n1", "device": f"{device} #{rank}"}
+        value |= {"samples": about.samples // about.size, "shard": shard}
+        value |= {"shard_ids_hash": "all" if shard is None else f"s{rank}"}
         writer.add("rank", value | about.rank_says, rank=rank)
 
 
 def add_epoch(writer: Writer, about: Recorded, number: int) -> None:
     seconds, samples = about.seconds[number - 1], about.samples
     writer.add("epoch_start", None, "INTERVAL_START", epoch_num=number)
-    value = {
-        "seconds": seconds,
-        "steps": -(-samples // (about.batch * about.size)),
-        "unique_samples": samples,
-        "loss": 0.5 / number,
-        "accuracy": about.accuracy + 0.02 * number,
-        "lr": 0.001,
-    }
+    steps, accuracy = -(-samples // (about.batch * about.size)), about.accuracy + 0.02 * number
+    value = {"seconds": seconds, "steps": steps, "unique_samples": samples}
+    value |= {"loss": 0.5 / number, "accuracy": accuracy, "lr": 0.001}
     if about.read:  # each epoch in its own order, with every sample once
         counted = {"total": samples, "distinct": samples, "most": 1, "order": f"o{number}"}
         value["read"] = counted
@@ -173,24 +144,14 @@ def add_epoch(writer: Writer, about: Recorded, number: int) -> None:
 
 def add_end(writer: Writer, about: Recorded, began: float) -> None:
     for rank in about.ranks:
-        value = {
-            "rank": rank,
-            "start_hash": about.start,
-            "param_hash": about.hashes[rank % len(about.hashes)],
-            "samples": about.samples // about.size,
-            "files_written": None,
-        }
+        value = {"rank": rank, "samples": about.samples // about.size, "files_written": None}
+        value |= {"start_hash": about.start, "param_hash": about.hashes[rank % len(about.hashes)]}
         writer.add("rank_end", value | about.end_says, rank=rank)
     total = sum(about.seconds) + 2 if about.total is None else about.total
     writer.clock = max(writer.clock, began + 1000 * total)
-    value = {
-        "seconds": total,
-        "test_accuracy": about.test_accuracy,
-        "test_loss": 0.08,
-        "param_moved": 0.3,
-        "param_spread": 0.0 if about.size > 1 else None,
-        "files_written": 1,
-    }
+    value = {"seconds": total, "test_accuracy": about.test_accuracy, "test_loss": 0.08}
+    value |= {"param_moved": 0.3, "param_spread": 0.0 if about.size > 1 else None}
+    value |= {"files_written": 1}
     writer.add("run_stop", value | about.end, "INTERVAL_END", status="success")
 
 
@@ -217,17 +178,10 @@ def sealed_again(lines: list[str]) -> list[str]:
     return done
 
 
-RIGHT_ANSWERS = {
-    "predict_accuracy": "0.97",
-    "keras_epoch_s": "1.05",
-    "keras_epoch_s_min": "1.0",
-    "keras_epoch_s_max": "1.1",
-    "keras_throughput": "57142.9",
-    "s4_epoch_s": "7.2",
-    "cpu_gpu_is_speedup": "no",
-    "interval_14_5_low": "2.45455",
-    "interval_14_5_high": "3.22222",
-}
+RIGHT_ANSWERS = {"predict_accuracy": "0.97", "keras_epoch_s": "1.05", "keras_epoch_s_min": "1.0"}
+RIGHT_ANSWERS |= {"keras_epoch_s_max": "1.1", "keras_throughput": "57142.9", "s4_epoch_s": "7.2"}
+RIGHT_ANSWERS |= {"cpu_gpu_is_speedup": "no", "interval_14_5_low": "2.45455"}
+RIGHT_ANSWERS |= {"interval_14_5_high": "3.22222"}
 
 
 def write_lines(path: Path, lines: list[str]) -> Path:

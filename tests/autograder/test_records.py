@@ -21,22 +21,17 @@ FACTS = [
     [
         (FACTS[0], "framework", "numpy"),
         (FACTS[0], "rule", "linear"),
+        (FACTS[0], "nothing", None),
         (FACTS[1], "param_spread", 0.5),
+        (FACTS[1], "reason", None),
         (FACTS[2], "bytes", 8),
+        (FACTS[2], "nothing", None),
     ],
 )
-def test_a_fact_that_is_there(facts, name, value):
-    assert name in facts
-    assert facts[name] == facts.get(name) == facts.get(name, "another") == value
-
-
-@pytest.mark.parametrize(
-    ("facts", "name"), [(FACTS[0], "nothing"), (FACTS[1], "reason"), (FACTS[2], "nothing")]
-)
-def test_a_fact_that_is_missing(facts, name):
-    assert name not in facts
-    assert facts[name] is None
-    assert facts.get(name, "another") == "another"
+def test_a_fact_by_its_name(facts, name, value):
+    assert (name in facts) == (value is not None)
+    assert facts[name] == value
+    assert facts.get(name, "another") == (value or "another")
 
 
 def test_a_misspelt_fact_of_the_end_is_an_error():

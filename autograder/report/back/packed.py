@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from autograder.codes import GradeStatus
+from autograder.data_files import encoded
 from autograder.errors import SettingsError
 from autograder.report import filling, moodle
 from autograder.report.back.records import GradedClass, read, record_file
@@ -24,7 +25,6 @@ from autograder.report.student.page import student_page
 from autograder.settings.roster import Person
 from autograder.verdict import Grade
 from autograder.wording import counted, enumerated
-from autograder.writing import encoded
 
 NAMED = 5  # students in a sentence
 DAY_ONE = (2020, 1, 1, 0, 0, 0)  # of all members of a zip, because the real time would differ

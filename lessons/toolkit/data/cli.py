@@ -1,13 +1,13 @@
 """The command `lessons data`: fetch the data sets of this machine, and show their state."""
 
 import hashlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from autograder.json_lists import print_json, with_json
 from lessons.toolkit.data import catalogue, fetch, files
 from lessons.toolkit.data.catalogue import Entry, File
 from lessons.toolkit.data.errors import DataError
@@ -46,7 +46,7 @@ def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
 
 @data_group.command("status", epilog=EXIT_CODES)
 @click.argument("names", nargs=-1, type=click.Choice(SETS))
-@with_json
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object per row.")
 def status_command(names: tuple[str, ...], as_json: bool) -> None:
     """Show where each file is, and compare it with its checksum."""
     _show(names, files.folders(), [], as_json)
@@ -62,7 +62,8 @@ def _show(names: tuple[str, ...], where: list[Path], problems: list[str], as_jso
             rows.append(row)
             problems += [problem] if problem and problem not in problems else []
     if as_json:
-        print_json([dict(zip(COLUMNS, row, strict=True)) for row in rows])
+        listed = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        click.echo(json.dumps(listed, indent=1, ensure_ascii=False))
     else:
         widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
         for row in (COLUMNS, *rows):

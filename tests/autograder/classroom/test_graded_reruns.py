@@ -13,7 +13,6 @@ from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import (
     hand_in,
     make_record,
-    sealed_again,
     some_rounds,
     write_lines,
 )
@@ -78,15 +77,6 @@ def test_a_program_that_prints_no_record_earns_nothing_again(tmp_path, grade):
     record = json.loads((tmp_path / "grades/records/ada.json").read_text())
     [found] = [one for one in record["grades"] if one["lesson"] == "01"]
     assert Code.RERUN_FEWER_POINTS in [finding["code"] for finding in found["findings"]]
-
-
-def test_handed_in_after_the_rerun_or_by_another(tmp_path, grade):
-    for student, run in (("ada", "0badcafe"), ("ben", "5f0c2a91")):
-        changed = [line.replace("5f0c2a91", run) for line in make_record()]
-        hand_in(tmp_path / "class" / student / "02_serial", keras=sealed_again(changed))
-    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
-    result = grade(tmp_path / "class", *setting("reruns", reruns))
-    assert [row[4] for row in result.table] == ["self-consistent", "self-consistent"]
 
 
 def test_an_output_of_another_job_does_not_count(tmp_path, grade):

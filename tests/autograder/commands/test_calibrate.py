@@ -87,11 +87,9 @@ def test_what_a_calibration_holds(site):
 # How the student's runs differ, the points, and words of the page.
 STUDIES = [
     ("as the solution", {}, 10, ": 3.5"),
-    ("four fifths of its speedup", {"gains": (1.0, 1.6, 2.8)}, 10, "2.8"),
     ("three fifths of it", {"gains": (1.0, 1.4, 2.1)}, 9, "0.8 of the reference"),
     ("no faster with four", {"gains": (1.0, 1.0, 1.0)}, 6, "0.8 of the reference"),
     ("everything half as fast", {"epoch": 16.0}, 6, "samples per second: 3,750"),
-    ("everything twice as fast", {"epoch": 4.0}, 10, "samples per second: 15,000"),
     ("less data on four ranks than on one", {"samples": 12800, "train_samples": 12800}, 6,
         "smaller than required"),
 ]  # fmt: skip

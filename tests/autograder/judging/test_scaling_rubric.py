@@ -122,24 +122,9 @@ STUDIES = {
     "strong, the local batch kept": ("strong", {"work": lambda p: (64, 2048)}, "study", "1 size"),
     "weak, no more data": ("weak", {"work": lambda p: (64, 2048)}, "study", "1 size"),
     "hardly any images": ("strong", {"work": lambda p: (32 // p, 32)}, "study", "32 samples"),
-    "a small batch": (
-        "strong",
-        {"work": lambda p: (16 // p, 2048)},
-        "study",
-        "size smallest",
-    ),
-    "nothing moved": (
-        "epoch",
-        {"moved": 0.0},
-        "study",
-        "smallest change in the parameters in a pass: 0",
-    ),
-    "ranks apart": (
-        "epoch",
-        {"spread": 0.1},
-        "study",
-        "difference in a parameter between ranks: 0.1",
-    ),
+    "a small batch": ("strong", {"work": lambda p: (16 // p, 2048)}, "study", "size smallest"),
+    "nothing moved": ("epoch", {"moved": 0.0}, "study", "parameters in a pass: 0"),
+    "ranks apart": ("epoch", {"spread": 0.1}, "study", "parameter between ranks: 0.1"),
     "no spread": ("epoch", {"spread": "nan"}, "study", "spread"),
     "by hand": ("epoch", {"started_by": []}, "study", "launcher started the ranks: no"),
 }
