@@ -28,12 +28,10 @@ REAL, STAND_IN = DATASET, DATASET | {"synthetic": True}
 @pytest.mark.parametrize(
     ("take", "one", "other", "score"),
     [
-        ("each", (REAL, 0.95), (REAL, 0.95), 4),
         ("each", (REAL, 0.95), (REAL, 0.5), 0),
         ("each", (REAL, 0.95), (STAND_IN, 0.5), 4),
         ("each", (REAL, 0.5), (STAND_IN, 0.95), 0),
         ("each", (STAND_IN, 0.1), (STAND_IN, 0.1), 4),
-        ("each", (REAL, 0.95), None, 0),
         ("each", ("a word", 0.5), (REAL, 0.95), 0),
         ("best", (REAL, 0.5), (REAL, 0.95), 4),
         ("best", (STAND_IN, 0.1), (STAND_IN, 0.1), 4),

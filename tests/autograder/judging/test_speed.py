@@ -52,8 +52,6 @@ CASES = {
     ),
     "a batch that hides the exchange": (RIGHT, {"batch": 192}, 0, FAILED, "batch size"),
     "a rate of 0": (rounds_of(0.93, error=1.0, moved=0.0), {}, 0, FAILED, "smallest change"),
-    "nothing moved": (rounds_of(0.93, moved=0.0), {}, 0, FAILED, "smallest change"),
-    "rounds copied": ((*RIGHT, RIGHT[1] | {"round": 13}), {}, 0, NOT_MEASURED, "rounds 1 and 13"),
     "two rounds": (RIGHT[:3], {}, 0, NOT_MEASURED, "of at least 3"),
     "too few to tell": (rounds_of(0.93)[:9], {}, 0, FAILED, "rounds measured: 8"),
     "one rank": (RIGHT, {"size": 1}, 0, NOT_MEASURED, "a single rank"),
