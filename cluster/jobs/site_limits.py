@@ -1,11 +1,13 @@
 """Report what a site would refuse or never start, before the job is submitted."""
 
+from pathlib import Path
+
 import click
 
 from autograder.wording import counted
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
-from cluster.job_file.programs import programs_of
+from cluster.job_file.programs import imports_any, programs_of
 from cluster.jobs import gpu_share
 from cluster.sites import data_sets
 from cluster.sites.site_files import Site
@@ -58,6 +60,22 @@ def refuse_gpus(job: JobFile, asked: JobRequest, options: dict[str, str], site: 
             f" course's PyTorch and TensorFlow need {LEAST_CAPABILITY}: choose another one with"
             f" --partition, or for all jobs: cluster use {site.name} --partition NAME"
         )
+    for program in programs if most and lacks_tensorflows_libraries(site) else ():
+        if imports_any(program, {"tensorflow", "keras", "tf_keras"}, if_unreadable=False):
+            raise click.ClickException(
+                f"{program.name} imports TensorFlow, but the environment of your jobs has only the"
+                " CUDA libraries of PyTorch: choose a second environment with `cluster use"
+                f" {site.name} --tensorflow-environment FOLDER`"
+            )
+
+
+def lacks_tensorflows_libraries(site: Site) -> bool:
+    """Return whether TensorFlow would find only CUDA 13 in the jobs' environment; it needs 12."""
+    if site.variable("COURSE_ENVIRONMENT_TENSORFLOW") or site.variable("COURSE_IMAGE"):
+        return False
+    environment = Path(site.variable("COURSE_ENVIRONMENT") or "/nowhere")
+    found = {path.name for path in environment.glob("lib/python3*/site-packages/nvidia/*")}
+    return "cu13" in found and "cuda_runtime" not in found
 
 
 def on_nodes(job: JobFile, asked: JobRequest, site: Site) -> list[str]:

@@ -106,11 +106,13 @@ def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
         ("juwels", ["--gres=gpu:8"], "8 GPUs of a node are requested, but a node of juwels has 4"),
         ("biohpc", ["-N2", "--gpus=4"], "2 GPUs of a node are requested"),
         ("biohpc", ["--partition=GPU4v100"], "compute capability 7.0"),
+        ("snellius", [], "--tensorflow-environment FOLDER"),
     ],
 )
 def test_gpus_that_the_job_could_not_use_are_refused_in_one_sentence(slurm, site, words, says):
     job_with(slurm)
-    slurm.environment["SBATCH_ACCOUNT"] = "mine"
+    (slurm.home / "torch/lib/python3.11/site-packages/nvidia/cu13").mkdir(parents=True)
+    slurm.environment |= {"SBATCH_ACCOUNT": "mine", "COURSE_ENVIRONMENT": str(slurm.home / "torch")}
     said = slurm.at(site, "submit", *words, "job.sbatch", ok=False).stderr
     assert says in said
     assert not (slurm.home / "calls").exists()
