@@ -9,7 +9,7 @@ import click
 from filelock import FileLock, Timeout
 
 from autograder.commands.options import LoadedClass
-from autograder.data_files import cannot_write, write_if_new
+from autograder.data_files import cannot_write, write_all, write_if_new
 from autograder.errors import SettingsError
 from autograder.report import files
 from autograder.verdict import GRADER_ERROR, Grade
@@ -26,23 +26,17 @@ def write(
     """Write all files, once each is complete, and return what to say about them and the rows."""
     settings, people, option = loaded.settings, loaded.people, loaded.options.get
     said: list[str] = []
-    made: dict[Path, str | None] = {}
     if out:
         tables = option("canvas"), option("moodle", ())
         named, said = files.of_class(rows, people, settings, *tables)
         named |= files.of_students(grades, rows, people, settings)
-        made = {out / name: text for name, text in named.items()}
+        write_all(out, named)
     elif len({row.student for row in rows}) > 1:
         said.append("Nothing was saved: --out FOLDER writes pages and tables.")
     if results:
         from autograder.report import gradescope
 
-        made[results] = gradescope.document(grades)
-    for path, text in made.items():
-        if text is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_if_new(path, text)
+        write_if_new(results, gradescope.document(grades))
     return [*said, *before_release(rows)]
 
 

@@ -3,6 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
+from autograder import data_files
 from autograder.cli import main
 from tests.autograder.make_record import (
     RIGHT_ANSWERS,
@@ -179,3 +180,24 @@ def test_lesson_00(tmp_path, grade, size, error_file, facts, profile, score):
     write_lines(folder / "answers.txt", [f"{k} = {v}" for k, v in LESSON_00.items()])
     result = grade(tmp_path / "class", "--profile", profile)
     assert rows(result)["ada", "00"][0] == f"{score}/10"
+
+
+def test_a_grader_that_stops_while_it_writes_leaves_the_old_result(tmp_path, grade, monkeypatch):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    folder = grade(tmp_path / "class").folder
+    old = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    (tmp_path / "class" / "ada" / "02_serial" / "answers.txt").unlink()
+    written, left = data_files.write_bytes_if_new, iter(range(3))
+
+    def full_disk(path, data):
+        next(left)
+        return written(path, data)
+
+    monkeypatch.setattr(data_files, "write_bytes_if_new", full_disk)
+    with pytest.raises(StopIteration):
+        grade(tmp_path / "class")
+    assert {path: path.read_bytes() for path in old} == old
+    monkeypatch.undo()
+    grade(tmp_path / "class")
+    assert {path for path in folder.rglob("*") if path.is_file()} == set(old)
+    assert {path: path.read_bytes() for path in old} != old
