@@ -67,6 +67,7 @@ class FindingCode(StrEnum):
     # Files and archives.
     LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts", BOTH
+    FILE_EMPTY = auto(), LOOK, "A submitted file is empty"
     TERMINAL_COPY = ("copy from a terminal", LOOK,
         "This is a copy from a terminal, not the file that the job wrote")
     OUTPUT_CUT = auto(), LOOK, "The end of an output is missing"

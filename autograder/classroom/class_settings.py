@@ -26,6 +26,7 @@ class ClassSettings:
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
     names: dict[str, str] = field(default_factory=dict)  # full names from the roster
     policy: Policy = field(default_factory=Policy)
+    unowned: tuple[str, ...] = ()  # submissions that wait for an owner, for the class page
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
     ids: frozenset[str] = field(init=False)  # of all lessons' questions
 

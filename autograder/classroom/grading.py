@@ -76,6 +76,9 @@ def grade_files(
         return nothing_found(students[0], files, settings)
     runs = read_files(files.outputs, own_readers(settings.rubrics.get(files.lesson or "")))
     files.findings += [*badly_submitted(runs), *cut_off(runs)]
+    for run in runs:  # an empty error output says nothing
+        if run.outcome == Outcome.EMPTY and not run.files[0].endswith(".err"):
+            files.doubt(note_of(FindingCode.FILE_EMPTY, run.files[0], "it is empty"))
     lesson = files.lesson or recorded_lesson(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:

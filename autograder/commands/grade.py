@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from autograder.report import files, terminal
 from autograder.safe_text import shortened
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import check_students
+from autograder.settings.rubric import unexpected
 from autograder.submissions.class_folder import Submission, read_class
-from autograder.submissions.manifest import is_doubtful
+from autograder.submissions.manifest import is_doubtful, reasons
+from autograder.wording import counted
 
 # The folders that the grader writes into --out
 OURS = {*files.FOLDERS}
@@ -72,10 +75,12 @@ def grade_command(
     of_class, files = unassigned(class_folder)
     for line in not_graded(of_class, files):
         click.echo(line, err=True)
+    undecided = [row for row in of_class.values() if not row.owners and is_doubtful(row)]
+    settings = replace(loaded.settings, unowned=tuple(reasons(undecided)))
+    loaded = replace(loaded, settings=settings)
     with locked(out) if out else nullcontext():
         code = grade_all(submissions, loaded, out, results, jobs or len(usable_cpus()))
-    undecided = any(is_doubtful(row) for row in of_class.values() if not row.owners)
-    sys.exit(code or int(undecided))
+    sys.exit(code or int(bool(undecided)))
 
 
 def grade_all(
@@ -92,6 +97,11 @@ def grade_all(
     grades = with_policy(submissions, graded, people, settings)
     rows = with_class(grades, people, settings)
     said = write(grades, rows, loaded, out, results)
+    for lesson in sorted({row.lesson for row in rows if row.checks}):
+        if missing := unexpected(settings.rubrics[lesson], settings.expected[lesson]):
+            answers = counted(len(missing), "answer")
+            text = f"Lesson {lesson}: no expected value for {answers}, which therefore earn nothing"
+            said.append(f"{text}: copy expected/{lesson}.yaml into the folder of your rubrics.")
     terminal.show(rows, out, settings.titles, settings.profile, said)
     return exit_code(rows)
 

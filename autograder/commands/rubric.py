@@ -10,7 +10,7 @@ import yaml
 from autograder.commands.options import FOLDER, lesson_named, rubrics_option
 from autograder.errors import SettingsError
 from autograder.settings import rubric
-from autograder.settings.rubric import load_expected, load_rubric
+from autograder.settings.rubric import load_expected, load_rubric, unexpected
 from autograder.settings.strict_yaml import read_yaml
 from autograder.wording import counted
 
@@ -33,6 +33,11 @@ def check_command(paths: tuple[Path, ...]) -> None:
             except SettingsError as error:
                 wrong.append(error.message)
                 continue
+            if missing := unexpected(loaded, expected):
+                wrong.append(
+                    f"{file}: no expected value for {counted(len(missing), 'answer')}, which "
+                    f"therefore earn nothing: {file.parent / 'expected' / file.name} is missing"
+                )
             click.echo(
                 f"{file}: lesson {loaded.lesson}, {loaded.points:g} points, "
                 f"{len(loaded.checks)} checks, {len(loaded.answers)} answers "

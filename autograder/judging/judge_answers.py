@@ -96,11 +96,11 @@ def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:
     hint = "in answers.txt, write one line `id = value` for each question"
     packed = [(note, PurePath(file_of(note)).name) for note in hand_in.unseen]
     unseen = [note for note, name in packed if is_answers(name) or is_package(name)]
-    if hand_in.answers_file:
-        where = (Where(hand_in.answers_file, 0),)
-    elif unseen:
+    if unseen and not hand_in.answers:
         actual, hint = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice
         code = ReasonCode.ANSWERS_FILE_UNREAD
+    elif hand_in.answers_file:
+        where = (Where(hand_in.answers_file, 0),)
     else:
         actual, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE
     return Part(key, FAILED, 0, expected, actual, where, hint, code=code)

@@ -60,7 +60,7 @@ def of_class(
 
     `gradebook` and `worksheets` are the exports of Canvas and Moodle to fill in.
     """
-    about = About(people, settings.policy, settings.titles, heading=settings.heading)
+    about = About(people, settings.policy, settings.titles, settings.heading, settings.unowned)
     files: Files = {name: export(rows, people, settings) for name, export in EXPORTS.items()}
     files |= class_pages(rows, about)
     sentences = []

@@ -5,7 +5,7 @@ fields. `autograder rubric check` reads rubrics as grading does.
 """
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
@@ -65,10 +65,15 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
             raise SettingsError(f"{path}:{line}: {key!r} needs a {question.kind}, found {value!r}")
         if question.choices and value not in question.choices:
             raise SettingsError(f"{path}:{line}: {key!r} has to be one of {question.choices}")
-    needed = {k for k, q in rubric.answers.items() if q.kind != "prediction" and not q.metric}
-    for key in sorted(needed - set(data)):
+    for key in unexpected(rubric, data):
         raise SettingsError(f"{path}:1: no value for {key!r}, which is a question of the rubric")
     return data
+
+
+def unexpected(rubric: Rubric, expected: Collection[str]) -> list[str]:
+    """Return the answers that need an expected value and have none."""
+    needed = {k for k, q in rubric.answers.items() if q.kind != "prediction" and not q.metric}
+    return sorted(needed - {*expected})
 
 
 def load_released(path: Path) -> dict[str, Pieces]:

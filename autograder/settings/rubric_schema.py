@@ -1,5 +1,6 @@
 """The fields of a rubric, and the rules for each part."""
 
+import difflib
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -30,8 +31,10 @@ def _known_metric(
     try:
         metric = metric_named(name)
     except KeyError:
-        known = ", ".join(sorted(METRICS))
-        raise ValueError(f"no metric is called {name!r}; there are: {known}") from None
+        near = difflib.get_close_matches(name, METRICS, 3) or sorted(METRICS)[:3]
+        raise ValueError(
+            f"no metric is called {name!r}; did you mean {' or '.join(near)}?"
+        ) from None
     odd = [] if metric.any_at else sorted(set(at) - set(metric.at))
     if metric.needs_at and not (set(at) == set(metric.at) and all(map(is_number, at.values()))):
         example = ", ".join(f"{key}: {value}" for key, value in metric.at.items())

@@ -57,6 +57,9 @@ def answers_of(
             detail = f"no plain text in UTF-8 of at most {MAX_BYTES:,} bytes"
             findings.append(note_of(FindingCode.ANSWERS_NOT_TEXT, name, detail))
             continue
+        if not data.strip():
+            findings.append(note_of(FindingCode.FILE_EMPTY, name, "it is empty"))
+            continue
         answers, more = parse_answers(data, name, ids)
         pairs += answers.items()
         findings += more

@@ -33,7 +33,8 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
         "check the file's permissions and the disk, then grade again",
     ),
     C.NOTHING_FOUND: (WORK_FILES, "submit the lesson's folder with its outputs"),
-    C.ANSWERS_NOT_TEXT: ("answers.txt, plain text", "submit it as plain text, named answers.txt"),
+    C.FILE_EMPTY: ("a file with contents", "`{name}` is empty: copy it again, and submit it"),
+    C.ANSWERS_NOT_TEXT: ("answers.txt, plain text", "save it as UTF-8 text, named answers.txt"),
     # The contents of files.
     C.ANSWER_LINE_UNREAD: ("id = value", "write one line per answer, like `keras_epoch_s = 0.91`"),
     C.ANSWERED_TWICE: ("one value", "keep only the answer that should count"),
@@ -48,7 +49,8 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.ARCHIVE_DAMAGED: (OPENS, UPLOAD),
 }
 # The parts of a submission that could not be opened, and may hold what is missing.
-UNOPENED = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED, C.ARCHIVE_DAMAGED)
+PACKED = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED, C.ARCHIVE_DAMAGED)
+UNOPENED = (*PACKED, C.FILE_EMPTY, C.ANSWERS_NOT_TEXT)
 
 
 def note_of(

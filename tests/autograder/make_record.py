@@ -192,9 +192,14 @@ def write_lines(path: Path, lines: list[str]) -> Path:
 
 def hand_in(folder: Path, keras=None, torch=None, answers=None) -> Path:
     """Write a complete lesson 02 with full marks, unless the arguments change it."""
-    write_lines(folder / "02_serial_1.out", make_record() if keras is None else keras)
-    second = make_record(source="torch", run="77aa77aa", job_id="1235", test_accuracy=0.975)
-    write_lines(folder / "02_torch_2.out", second if torch is None else torch)
     given = RIGHT_ANSWERS if answers is None else answers
-    write_lines(folder / "answers.txt", [f"{key} = {value}" for key, value in given.items()])
+    second = make_record(source="torch", run="77aa77aa", job_id="1235", test_accuracy=0.975)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in {
+        "02_serial_1.out": make_record() if keras is None else keras,
+        "02_torch_2.out": second if torch is None else torch,
+        "answers.txt": [f"{key} = {value}" for key, value in given.items()],
+    }.items():
+        if lines:  # an empty file is another fault than a missing one
+            write_lines(folder / name, lines)
     return folder

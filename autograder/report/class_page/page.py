@@ -23,6 +23,7 @@ class About:
     policy: Policy = field(default_factory=Policy)
     titles: lesson.Titles = field(default_factory=dict)  # titles of checks
     heading: str = "Grades"
+    unowned: Sequence[str] = ()  # submissions that wait for an owner
 
 
 def class_pages(rows: Sequence[Grade], about: About) -> dict[str, str]:
@@ -39,6 +40,7 @@ def class_pages(rows: Sequence[Grade], about: About) -> dict[str, str]:
     index = render(
         "class.html.j2",
         heading=about.heading,
+        unowned=about.unowned,
         graded=sum(row.score is not None for row in rows),
         columns=columns,
         lines=lines,

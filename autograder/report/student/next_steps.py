@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from autograder.codes import STUDENT, CheckStatus, FindingCode, GradeStatus
+from autograder.codes import LEFT_TO_INSTRUCTOR, STUDENT, CheckStatus, FindingCode, GradeStatus
 from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import shortened
@@ -80,13 +80,15 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
     """Yield each piece of advice, its subject and the points at stake, per answer or per check."""
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
+    if missed and all(part.code in LEFT_TO_INSTRUCTOR for part in missed):
+        return
     adds_up = len(check.parts) > 1 and abs(shares * check.points - check.score) <= LEAST
     # If all parts have the same credit, one reason covers all of them.
     if not adds_up or not any(shares > part.credit for part in missed):
         yield from whole(check)
         return
     for part in missed:
-        if part.advice and not for_student(part):
+        if part.code in LEFT_TO_INSTRUCTOR or (part.advice and not for_student(part)):
             continue
         lost = (1 - part.credit) * check.points / len(check.parts)
         hint = AGAIN if any(other.advice for other in check.parts) else check.advice or AGAIN

@@ -1,6 +1,7 @@
 """manifest.csv: an instructor's edits take precedence and survive collecting again."""
 
 import csv
+import re
 import shutil
 
 import pytest
@@ -230,3 +231,12 @@ def test_a_row_and_folder_deleted_by_hand_stay_deleted(tmp_path, collect, roster
     collect(write(tmp_path, "down 2", zoe), *roster, platform="canvas")
     assert sorted(cells(folder)) == ["ada/01", "zoe/01"]
     assert (folder / "zoe/01").is_dir()
+
+
+def test_the_class_page_lists_work_of_nobody(tmp_path, collect, grade):
+    (tmp_path / "roster.csv").write_text("student,canvas_id\nada,101\n")
+    place = write(tmp_path, "down", canvas())
+    folder = collect(place, "--roster", tmp_path / "roster.csv", platform="canvas").folder
+    index = (grade(folder, "--profile", "smoke").folder / "index.html").read_text()
+    unowned = index.partition('id="unowned"')[2].partition("</ul>")[0]
+    assert re.findall(r"<li>(\S+)", unowned) == ["leeweizo/01", "meyerben/01"]

@@ -124,10 +124,15 @@ def test_the_command_checks_and_explains(tmp_path):
     result = CliRunner().invoke(main, ["rubric", "check", str(path)])
     assert result.exit_code == 0, result.output
     assert "2 points" in result.output
+    (tmp_path / "expected/02.yaml").unlink()
+    result = CliRunner().invoke(main, ["rubric", "check", str(path)])
+    assert result.exit_code == 2
+    assert str(tmp_path / "expected/02.yaml") in result.output
     path.write_text(GOOD.replace("metric: params", "metric: parms"))
     result = CliRunner().invoke(main, ["rubric", "check", str(path)])
     assert result.exit_code == 2
     assert "02.yaml:11" in result.output
+    assert "params" in result.output
     path.unlink()
     result = CliRunner().invoke(main, ["rubric", "check", str(tmp_path)])
     assert (result.exit_code, result.output) == (2, f"Error: {tmp_path} has no rubric NN.yaml\n")

@@ -1,8 +1,12 @@
 """Answers as students write them: read if unambiguous, otherwise shown, and never lost."""
 
+import json
+
 import pytest
 
 from autograder.codes import FindingCode
+from autograder.report.student.next_steps import AGAIN
+from autograder.settings.rubric import FOLDER
 from autograder.submissions.answer_values import as_word, readings
 from autograder.submissions.answers import parse_answers
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
@@ -149,6 +153,18 @@ def test_answers_in_utf_16_are_looked_at(ada):
     _, page, look = ada("answers.txt", LINES.decode().encode("utf-16"))
     assert look.startswith(FindingCode.ANSWERS_NOT_TEXT.heading)
     assert "UTF-8" in page
+    assert "one line `id = value`" not in page
+
+
+def test_empty_files_were_submitted_and_are_looked_at(tmp_path, grade):
+    for name in ("02_keras_7.out", "answers.txt"):
+        write_lines(tmp_path / "class/ada/02" / name, []).write_bytes(b"")
+    result = grade(tmp_path / "class")
+    record = json.loads((result.folder / "records/ada.json").read_text())["grades"][0]
+    assert [note["code"] for note in record["findings"]].count("file empty") == 2
+    advice = " ".join(check["advice"] for check in record["checks"])
+    assert "`02_keras_7.out` is empty" in advice
+    assert "`answers.txt` is empty" in advice
 
 
 def test_a_line_that_is_not_understood_is_reported(ada):
@@ -164,3 +180,11 @@ def test_other_lessons_answers_in_one_file_are_no_misreading(tmp_path, grade):
     write_lines(tmp_path / "class/ada/02/answers.txt", ["predict_shuffled: yes"])
     page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
     assert "could not be read" not in page
+
+
+def test_a_rubric_without_expected_answers_is_named_and_asks_nothing_of_students(tmp_path, grade):
+    hand_in(tmp_path / "class/ada/02")
+    write(tmp_path, "rubrics", {"02.yaml": (FOLDER / "02.yaml").read_bytes()})
+    result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics")
+    assert "expected/02.yaml" in result.stderr
+    assert AGAIN not in (result.folder / "students/ada.html").read_text().casefold()
