@@ -1,8 +1,8 @@
 # Every target that needs Python makes .venv first; when it is complete, this takes 0.1 s.
 PYTHON ?= python3
 SET_UP = $(PYTHON) -m cluster.environment
-# More tests at a time than two cores have, because tests often wait for ranks, servers and jobs. Tests of
-# one file run one after the other (tests/conftest.py).
+# Tests of one file run one after the other (tests/conftest.py). The long ones often wait for ranks, servers
+# and jobs, so three run at a time on two cores.
 PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder -rs
 ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
 NIGHTLY ?= nightly
@@ -66,7 +66,7 @@ pictures: tools example ## make the pictures of the documentation (Chromium)
 
 test:             ## the quick tests (a few minutes; the first time it compiles Horovod)
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --numprocesses 3 -m "not ($(ELSEWHERE) or nightly)"
+	@$(PYTEST) --numprocesses 2 -m "not ($(ELSEWHERE) or nightly)"
 
 test-all:         ## all tests: whole lessons, a real Slurm (root), a real browser (Chromium), Ruby
 	@$(PYTHON) -m tests.needs
