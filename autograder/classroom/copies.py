@@ -132,7 +132,7 @@ def contradictions(
 def judges_of(prints: Mapping[str, Print], trait: str) -> list[Print]:
     """Return the runs with which every other one is compared.
 
-    A value that more than half of the runs share is the median: then these are two runs with it.
+    If more than half of the runs agree with the median, these are two of them, and get its trait.
     Otherwise, they have the lowest and the highest values, and any run differs from one of them.
     With so few, the cost per student is constant in a large class.
     """
@@ -140,7 +140,7 @@ def judges_of(prints: Mapping[str, Print], trait: str) -> list[Print]:
     middle = ordered[(len(ordered) - 1) // 2]
     agree = [run for run in ordered if not differ(run, middle, trait)]
     if 2 * len(agree) > len(ordered):
-        return [middle, *(run for run in agree[:2] if run is not middle)]
+        return [run._replace(traits=middle.traits) for run in agree[:2]]
     return [*ordered[:2], *ordered[-2:]]
 
 

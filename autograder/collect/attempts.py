@@ -7,7 +7,7 @@ one is the last, then Canvas's upload number, then the order of the downloads.
 from collections.abc import Sequence
 
 from autograder.codes import FindingCode
-from autograder.collect.download import Piece
+from autograder.collect.download import Item, Piece
 from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import shortened
@@ -31,10 +31,14 @@ def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Note]]:
     return latest(times), doubts
 
 
-def keep_latest(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Note]]:
-    """Leave out all attempts with outputs or answers except the last one."""
+def keep_latest(pieces: Sequence[Piece], items: Sequence[Item]) -> tuple[list[Piece], list[Note]]:
+    """Leave out all attempts with outputs or answers except the last one.
+
+    `items` are in the order of the downloads, and `pieces` in any order.
+    """
     attempts = grouped((piece.item.label, piece) for piece in pieces)
-    working = [label for label in attempts if any(p.kind in WORK for p in attempts[label])]
+    labels = dict.fromkeys(item.label for item in items)
+    working = [name for name in labels if any(p.kind in WORK for p in attempts.get(name, ()))]
 
     def place(label: str) -> tuple[float, int, int]:
         upload = max(piece.item.upload for piece in attempts[label])

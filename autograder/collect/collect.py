@@ -223,7 +223,7 @@ def row_of(
     """
     pieces = list(pieces)
     if wanted.latest:
-        pieces, odd = keep_latest(pieces)
+        pieces, odd = keep_latest(pieces, owner.items)
         notes += odd
     time, odd = submitted(pieces)
     if not pieces:  # nothing could be read, but the platform knows when it was submitted

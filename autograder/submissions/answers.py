@@ -81,7 +81,7 @@ def parse_answers(
         words = {*re.findall(r"[a-z]+|\d+", text.lower())}
         if not key and any(names <= words for names in asked):
             unclear.append((text, where))
-    if not unclear and not any(value for _, _, key, value in lines if key in ids):
+    if ids and not unclear and not any(value for _, _, key, value in lines if key in ids):
         unclear = [(text, where) for where, text, key, _ in lines if key not in ids][:1]
     code = FindingCode.ANSWER_LINE_UNREAD
     findings = [note_of(code, "", shortened(text, 80), [where]) for text, where in unclear]

@@ -56,6 +56,13 @@ def test_downloads_that_count_together_are_reported(tmp_path, collect):
         assert [doubt.code for doubt in doubts_in(row)] == [FindingCode.SEVERAL_FOLDERS]
 
 
+def test_without_times_the_last_download_in_the_command_counts(tmp_path, collect):
+    places = [write(tmp_path / "in", str(n), below("ada/01_x", files) | below("zoe/01_x", FIRST))
+              for n, files in enumerate(({"answers.txt": b"a = 1"}, SECOND))]  # fmt: skip
+    folder = collect(*places, "--latest").folder / "ada/01"
+    assert {path.name for path in folder.iterdir()} == SECOND.keys()
+
+
 # --- from several downloads -------------------------------------------------------------------
 
 # In the order of the times, but not of their texts.

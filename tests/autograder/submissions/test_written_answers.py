@@ -53,6 +53,10 @@ def test_what_is_read(text, read, is_finding):
     assert bool(findings) == is_finding
 
 
+def test_without_questions_no_line_is_a_finding():
+    assert parse_answers(b"a1 = 3\nI was ill\n", "answers.txt", ())[1] == []
+
+
 def test_two_values_of_one_question_do_not_count():
     answers, [finding] = parse_answers(b"a1: 3\n- a1 = 4\n", "answers.txt", IDS)
     assert (answers["a1"].text, finding.code) == ("", FindingCode.ANSWERED_TWICE)
