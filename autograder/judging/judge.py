@@ -11,7 +11,12 @@ from autograder.codes import CheckStatus, FindingCode, ReasonCode
 from autograder.judging.conditions import Case, judge_cases
 from autograder.judging.hand_in import HandIn, says
 from autograder.judging.judge_answers import judge_answer
-from autograder.judging.runs_that_count import run_that_counts, size_shortfall
+from autograder.judging.runs_that_count import (
+    larger_unfinished,
+    last_lines,
+    run_that_counts,
+    size_shortfall,
+)
 from autograder.measuring.interval import measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.notes import Note, make_note
@@ -145,6 +150,19 @@ def findings(hand_in: HandIn) -> Iterator[Note]:
     lesson = hand_in.rubric.lesson
     for name in hand_in.rubric.runs:
         run = measured_or_none(run_that_counts, hand_in, name)
+        if run and (ended := larger_unfinished(hand_in, name, run)):
+            # Keras' own lines in the same files may look like a run that stalled.
+            beside = [other for other in hand_in.runs if set(other.files) & set(ended.files)]
+            problems = [problem for other in beside for problem in other.problems]
+            reasons = [*dict.fromkeys(problem.title for problem in problems)]
+            yield make_note(
+                FindingCode.LARGER_RUN_UNFINISHED,
+                "a run that ends by itself",
+                shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
+                [place for problem in problems[-1:] for place in problem.where],
+                f"{last_lines(ended)}, fix the error and submit the job again",
+                name=name,
+            )
         if run and (short := size_shortfall(hand_in, name, run)):
             used, required = short
             yield make_note(

@@ -1,6 +1,7 @@
 """Select the runs that a rubric names, the run that counts, and the runs judged together."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -46,9 +47,7 @@ def latest_run(hand_in: HandIn, name: str) -> Run:
     asked = [run for run in done if size_shortfall(hand_in, name, run) is None] or done
     choice = hand_in.rubric.runs[name]
     for metric, pick in ((choice.smallest, min), (choice.largest, max)):
-        function = metric_named(metric).function if metric else None
-        values = [(measured_or_none(function, run), run) for run in asked] if function else []
-        sized = [(value.value, run) for value, run in values if isinstance(value, Measure)]
+        sized = by_size(metric, asked)
         if sized:
             best = pick(value for value, _ in sized)
             asked = [run for value, run in sized if value == best]
@@ -151,6 +150,21 @@ def last_lines(run: Run) -> str:
     """Return advice to read the last lines of the error file, or of the output if there is none."""
     errors = [file for file in run.files if ERROR_FILE.match(file)]
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
+
+
+def by_size(metric: str | None, runs: Sequence[Run]) -> list[tuple[float, Run]]:
+    """Return the runs that can be measured, each with its value."""
+    function = metric_named(metric).function if metric else None
+    values = [(measured_or_none(function, run), run) for run in runs] if function else []
+    return [(value.value, run) for value, run in values if isinstance(value, Measure)]
+
+
+def larger_unfinished(hand_in: HandIn, name: str, counts: Run) -> Run | None:
+    """Return the latest unfinished run that is larger than the one that counts."""
+    sized = by_size(hand_in.rubric.runs[name].largest, [counts, *hand_in.runs_by_name[name]])
+    most = sized[0][0] if sized else 0
+    larger = [run for size, run in sized if size > most and run.outcome != Outcome.COMPLETED]
+    return larger[-1] if larger else None
 
 
 def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] | None:
