@@ -209,7 +209,7 @@ class ReasonCode(StrEnum):
 
     @property
     def audience(self) -> Audience:
-        """Return who follows the advice for a part with this reason."""
+        """Return who should act on the advice for a part with this reason."""
         by_instructor = self in (ReasonCode.NOT_CALIBRATED, ReasonCode.RUN_UNCLEAR)
         return BOTH if by_instructor else STUDENT
 

@@ -1,4 +1,4 @@
-"""Notes: all that the grader tells people beside points, in one type. Pages call them findings."""
+"""Notes: everything that the grader tells people apart from points. Pages call them findings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ def submit(
     """Submit a job once, wait for it, and return its runs.
 
     If the same job has succeeded before, its runs are returned at once; `again=True` submits it
-    anyway. `options` replace those of the job file, and `on_nodes` makes them for some ranks.
+    anyway. `options` replace those of the job file; `on_nodes` returns them for a number of ranks.
     """
     return read_files(notebook.submit_once(job, *arguments, options=options, again=again))
 

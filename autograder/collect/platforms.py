@@ -77,7 +77,7 @@ class Platform:
             )
 
     def claim(self, facts: Mapping[str, str], count: Mapping[str, int]) -> Claim:
-        """Return who submitted something. `count` tells how many numbers each name has."""
+        """Return who submitted something. `count` has the number of ids for each name."""
         name, number = facts["name"], facts["id"]
         ids = ((self.column, number),) if self.column and number else ()
         if count[same(name)] > 1:  # only their numbers distinguish them
@@ -114,7 +114,7 @@ PLATFORMS = {
 
 
 def below_wrapper(place: Path, platform: Platform) -> Path:
-    """Return the folder with the submissions, which may be inside others in a zip or a course."""
+    """Return the folder with the submissions, which may be nested in a zip or a course."""
     any_name = platform is PLATFORMS[FOLDERS]
     for _ in range(1 if any_name else 3):
         inner, entries = place / platform.inner, listed(place)

@@ -28,7 +28,7 @@ class HandIn:
 
     @cached_property
     def counted(self) -> dict[str, Run | NotMeasured]:
-        """Return the run of each name that counts, as far as it was looked up."""
+        """Return the run that counts for each name that was looked up."""
         return {}
 
     @cached_property

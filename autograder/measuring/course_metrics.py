@@ -27,7 +27,7 @@ from autograder.records import Run
 
 
 def files_written(run: Run) -> Measure:
-    """Return the number of files written, summed over all ranks or as rank 0 reports."""
+    """Return the number of files written by all ranks, or the number that rank 0 reports."""
     counts = [rank.files_written for rank in run.ranks]
     if counts and None not in counts:
         return exact(sum(filter(None, counts)), "files", run.rank_lines, "sum over ranks")

@@ -187,7 +187,7 @@ BATCH = {"strong": ("global_batch",), "epoch": ("local_batch",), "weak": ("local
 def not_comparable(first: Run, other: Run, scaling: str | None = None) -> list[str]:
     """Return the differences in work and hardware that make the seconds of two runs incomparable.
 
-    Each kind of scaling also keeps one of the batch sizes.
+    Each kind of scaling also keeps one of the batch sizes constant.
     """
 
     def unlike(facts: Sequence[str]) -> list[str]:

@@ -42,7 +42,7 @@ def chosen_size(sizes: Collection[int], at: At) -> int:
 
 
 def efficiency(runs: Sequence[Run], at: At) -> Measure:
-    """Return the efficiency of the study's table for a size."""
+    """Return the efficiency in the study's table for a size."""
     rows = {row.ranks: row for row in study_table.rows(runs)}
     return rows[chosen_size(rows, at)].efficiency
 

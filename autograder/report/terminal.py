@@ -64,7 +64,7 @@ def show(
 
 
 def show_rows(rows: Sequence[Grade], width: int) -> None:
-    """Print columns at least two spaces apart; the last one continues below itself."""
+    """Print columns at least two spaces apart; the last one is wrapped."""
     lines = [COLUMNS]
     for row in rows:
         score = f"{points(row.score)}/{points(row.max_score)}"

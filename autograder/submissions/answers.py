@@ -54,7 +54,7 @@ def answers_of(
             findings.append(note_of(FindingCode.FILE_UNREADABLE, name, why(error)))
             continue
         if len(data) > MAX_BYTES or b"\0" in data:
-            detail = f"no plain text in UTF-8 of at most {MAX_BYTES:,} bytes"
+            detail = f"not plain UTF-8 text of at most {MAX_BYTES:,} bytes"
             findings.append(note_of(FindingCode.ANSWERS_NOT_TEXT, name, detail))
             continue
         if not data.strip():
@@ -72,7 +72,8 @@ def parse_answers(
 ) -> tuple[dict[str, WrittenAnswer], list[Note]]:
     """Return the answers by id, and findings about lines that do not count.
 
-    `ids` are the ids of all questions. If none is answered, a line that names none is a finding.
+    `ids` are the ids of all questions. If none of them is answered, a line that names none is a
+    finding.
     """
     lines = list(lines_of(data, name, ids))
     asked = [{*re.findall(r"[a-z]{3,}|\d+", key.lower())} for key in ids]

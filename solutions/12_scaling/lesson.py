@@ -409,8 +409,8 @@ def sweet_spot(sizes, seconds):
 course.check("12.7", cost, sweet_spot)
 
 # %% [markdown]
-# This cell shows what your own jobs cost, from the scheduler's accounting. It also shows time and cost: for
-# the small set, for the large set's line 313 + 2,052/p, and for your epoch scaling. Some sites keep records for only
+# This cell shows what your own jobs cost, from the scheduler's accounting. It also shows time and cost of
+# the small set, of the large set by the line 313 + 2,052/p, and of your epoch scaling. Some sites keep records for only
 # a few days, or none: then there is nothing to show.
 
 # %%

@@ -365,7 +365,7 @@ course.plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by its own factor. Only the comparison
 #   with one process shows the error: a parameter differs by 8e-3 instead of 4e-12.
 # - `save` stops after 5 seconds, the timeout of this run (`Timed out waiting 5000ms`). Rank 0 waits for parts that
-#   nobody sends. (It uses Gloo also in `full`, where half an hour is usual. With NCCL, a watchdog ends the process, by
+#   nobody sends. (It uses Gloo in `full` too, where ranks usually wait for half an hour. With NCCL, a watchdog ends the process, by
 #   default after 10 minutes.)
 #
 # ## What fits?

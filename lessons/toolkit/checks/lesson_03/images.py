@@ -90,7 +90,7 @@ def check_batches(shapes: list[tuple[int, ...]]) -> None:
     right = [(4, 48, 48, 3), (4, 48, 48, 3), (2, 48, 48, 3)]
     if shapes == right:
         return
-    advice = "Return batches of images, with the arguments' numbers: (batch, size, size, 3)."
+    advice = "Return batches of images of the shape (batch, size, size, 3)."
     if shapes and len(shapes[0]) == 3:
         advice = ".batch(batch) is missing, or the data set that it returns is not used."
     elif shapes == right[:2]:

@@ -106,7 +106,8 @@ def check_7_2(program: Any) -> str:
         mistakes = {
             0.001: "A step now averages over hvd.size() batches: use lr * hvd.size().",
             0.001 / size: "Multiply instead of dividing: Horovod already takes the mean.",
-            0.001 * rank: "That is the rate times the rank. All ranks need the same: hvd.size().",
+            0.001
+            * rank: "That multiplies by the rank. All ranks need the same factor: hvd.size().",
             0.001 * size**0.5: "The square-root rule comes in lesson 09. Here, multiply.",
         }
         what = f"rate from 0.001 where hvd.size() is {size}"

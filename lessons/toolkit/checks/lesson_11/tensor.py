@@ -108,7 +108,7 @@ def try_block(block: Function, ranks: int) -> None:
 
 
 def unlike(what: str, found: Any, right: Any, advice: str) -> CheckFailed:
-    """Return the failure with numbers where they differ, because the first ones may be equal."""
+    """Return the failure with values that differ, because the first ones may be equal."""
     if found is None:
         advice = "No gradient gets here: is there a `.data`, a `.detach()` or a gap?"
     elif found.shape == right.shape:

@@ -103,6 +103,6 @@ def check_13_10(needs: Function) -> str:
                 f"{case.params / GB:g} billion parameters, {case.precision}, {case.blocks} blocks, "
                 f"{case.devices} devices, {case.batch} texts, {way!r}: needs"
             )
-            advice = "Compare with this way's row; state.state_bytes gives the three parts."
+            advice = "Compare with the row of this way; state.state_bytes gives the three parts."
             compare(number(needs(case, way), what), right, what, mistakes, advice)
     return "Your bytes for state, unit and activations are right, for two networks and five ways."

@@ -125,7 +125,7 @@ def answers(pipes: list[Connection], hangs: str) -> list[Any]:
 def one_rank(
     meet: str, size: int, rank: int, work: Callable[[int], Any], check: Any, pipe: Connection
 ) -> None:
-    """Send what work(rank) returns, or why it fails, and leave without the exit handlers."""
+    """Send what work(rank) returns, or why it fails, and end without exit handlers."""
     import torch
     import torch.distributed as dist
 
