@@ -1,5 +1,7 @@
 """Tests of the ranks of public checks: processes forked from the notebook's, joined by Gloo."""
 
+import os
+import time
 from datetime import timedelta
 
 import pytest
@@ -39,6 +41,25 @@ def test_ranks_meet_whatever_interface_a_site_file_names(monkeypatch, capsys):
     monkeypatch.setenv("GLOO_SOCKET_IFNAME", "absent0")
     check(lambda rank: rank, 2)
     assert "[0, 1]" in capsys.readouterr().out
+
+
+def test_a_rank_that_starts_late_is_waited_for(monkeypatch, capsys):
+    begin = real_ranks.one_rank
+
+    def late(meet, size, rank, *more):
+        time.sleep(rank)
+        begin(meet, size, rank, *more)
+
+    monkeypatch.setattr(real_ranks, "one_rank", late)
+    monkeypatch.setattr(real_ranks, "patience", lambda: timedelta(seconds=0.5))
+    check(lambda rank: rank, 2)
+    assert "[0, 1]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("load", "seconds"), [(0, 5), (2, 10), (20, 15)])
+def test_ranks_wait_longer_on_a_busy_machine(monkeypatch, load, seconds):
+    monkeypatch.setattr("os.getloadavg", lambda: (load * os.cpu_count(), 0, 0))
+    assert real_ranks.patience() == timedelta(seconds=seconds)
 
 
 def test_ranks_that_cannot_meet_do_not_blame_the_program(monkeypatch):

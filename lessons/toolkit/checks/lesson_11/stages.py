@@ -6,7 +6,7 @@ from typing import Any
 from unittest import mock
 
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise
-from lessons.toolkit.checks.shared.real_ranks import PATIENCE, in_new_python, on_ranks
+from lessons.toolkit.checks.shared.real_ranks import in_new_python, on_ranks, patience
 from lessons.toolkit.ranks.schedules import one_forward_one_backward
 
 WIDTHS = (6, 7, 5, 8, 4)
@@ -63,7 +63,7 @@ def train(pipeline: ModuleType, rank: int, xs: Sequence[Any], pulls: Sequence[An
 
     layers = layers_of(range(CUTS[rank], CUTS[rank + 1]))
     before, after = rank - 1 if rank else None, rank + 1 if rank < 2 else None
-    down, up = (dist.new_group(timeout=PATIENCE) for _ in range(2))
+    down, up = (dist.new_group(timeout=patience()) for _ in range(2))
     stage = pipeline.Stage(layers, WIDTHS[CUTS[rank]], before, after, down, up)
     isend = dist.isend
 

@@ -23,7 +23,8 @@ from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, failure
 
-PATIENCE = datetime.timedelta(seconds=5)  # that a rank waits for another one
+PATIENCE = datetime.timedelta(seconds=5)  # that a rank waits for another one on an idle machine
+MEETING = datetime.timedelta(seconds=15)  # that a rank waits until all have started
 GLOO = ("timed out", "timeout", "closed by peer", "connection reset", "connection refused")
 NO_GPUS = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1"}
 NEW_PYTHON = """import pickle, sys
@@ -79,6 +80,12 @@ def outcome(work: Callable[[], Any], check: Any, waits: Sequence[str] = ()) -> t
         return "raised", failure(error, inspect.unwrap(check))
 
 
+def patience() -> datetime.timedelta:
+    """Return how long a rank waits for another one: up to three times as long if all is busy."""
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return PATIENCE * min(max(load, 1), 3)
+
+
 def on_ranks(size: int, work: Callable[[int], Any], check: Any, hangs: str) -> list[Any]:
     """Return what work(rank) returns on each rank, or raise the error of one of them.
 
@@ -105,7 +112,8 @@ def answers(pipes: list[Connection], hangs: str) -> list[Any]:
     """Return the ranks' results, or raise the first error of a rank."""
     found: dict[Connection, Any] = {}
     while len(found) < len(pipes):
-        ready = wait([pipe for pipe in pipes if pipe not in found], 4 * PATIENCE.total_seconds())
+        waiting = [pipe for pipe in pipes if pipe not in found]
+        ready = wait(waiting, 4 * patience().total_seconds())
         for pipe in [each for each in ready if isinstance(each, Connection)]:
             try:
                 found[pipe] = pickle.loads(pipe.recv_bytes())
@@ -139,7 +147,9 @@ def one_rank(
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # a site file may name a compute node's interface
     try:
         store = dist.FileStore(meet, size)
-        dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=PATIENCE)
+        store.set(f"started {rank}", "")
+        store.wait([f"started {each}" for each in range(size)], MEETING)
+        dist.init_process_group("gloo", None, patience(), size, rank, store)
     except Exception as error:
         advice = "Your program was not called. Check again; if it fails again, ask for help."
         answer = "raised", CheckFailed(f"{size} ranks meet on this computer", str(error), advice)
