@@ -5,7 +5,7 @@ from functools import cached_property
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import run_that_counts
+from autograder.judging.runs_that_count import did_not_finish, larger_unfinished, run_that_counts
 from autograder.judging.values import (
     as_text,
     condition_value,
@@ -151,6 +151,11 @@ def judge_case(case: Case) -> Part:
         status = BORDERLINE
     elif status in (FAILED, PARTIAL) and certain == BORDERLINE and partial_from(condition):
         hint = RUN_AGAIN
+    is_size = condition.metric == case.hand_in.rubric.runs[case.name].largest
+    run = case.run if is_size and not credit else None
+    if isinstance(run, Run) and (larger := larger_unfinished(case.hand_in, case.name, run)):
+        why = did_not_finish(case.name, larger, "a larger run")
+        actual, hint = f"{actual}; {why.reason}", why.try_
     return Part(title, status, credit, expected, actual, value.where[:4], hint, code=code)
 
 

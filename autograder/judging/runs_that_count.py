@@ -107,13 +107,13 @@ def is_job_of(run: Run, choice: RunChoice, name: str) -> bool:
     return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
 
 
-def did_not_finish(name: str, run: Run) -> NotMeasured:
+def did_not_finish(name: str, run: Run, which: str = "the run") -> NotMeasured:
     """Return the error for a run that ended early, with the problem shown in its output."""
     problem, ended, try_ = problem_to_read(run), str(run.outcome), last_lines(run)
     if problem:  # the page already lists damaged lines of the record; other lines are the cause
         text = "" if problem.code == FindingCode.BAD_LINE else problem_text(problem)
         ended += f" ({problem.title}{': ' if text else ''}{text})"
-    reason = f"the run of `{name}` did not finish: {ended}"
+    reason = f"{which} of `{name}` did not finish: {ended}"
     if run.outcome == Outcome.INCOMPLETE:
         reason += ", the output stops before the end of the run"
         try_ = "submit the whole output; if the job itself ended there, " + try_
