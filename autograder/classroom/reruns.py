@@ -7,13 +7,13 @@ from autograder.codes import EvidenceLevel, FindingCode
 from autograder.evidence.examine import Examined
 from autograder.judging.conditions import partial_from
 from autograder.judging.hand_in import HandIn
-from autograder.judging.judge import judge
+from autograder.judging.judge import judge_check
 from autograder.judging.runs_that_count import finished, is_strange
 from autograder.measuring.metrics import metric_named
 from autograder.notes import make_note
 from autograder.reading.files import read_files
 from autograder.settings.reruns import Rerun
-from autograder.settings.rubric_schema import Condition, RubricCheck, own_readers
+from autograder.settings.rubric_schema import Condition, own_readers
 from autograder.verdict import NOT_MEASURED, Judged, Repeated
 
 LESS = 0.1  # of a check's points, by which two honest runs may differ
@@ -24,11 +24,12 @@ UNTIMED = ("test_accuracy", "loss_last", "steps")
 
 
 def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[Repeated, ...]:
-    """Return the points of each check on runs, in the submission and in the rerun."""
+    """Return the points of each check on runs, in the submission and in the rerun.
+
+    A load can make a rerun slow. Points that are lost for speed alone are therefore not compared.
+    """
     jobs = [(rerun, job) for rerun in reruns for job in rerun.jobs]
-    checks = {check.id: check for check in map(repeatable, hand_in.rubric.checks) if check.require}
-    rubric = hand_in.rubric.model_copy(update={"checks": [*checks.values()]})
-    readers, launches = own_readers(rubric), {launch for _, job in jobs for launch in job.launches}
+    readers, launches = own_readers(hand_in.rubric), {x for _, job in jobs for x in job.launches}
     runs = [
         run
         for rerun, job in jobs
@@ -36,26 +37,28 @@ def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[
         if run.job_id == job.job_id and run.launch not in job.launches  # not a stored output
     ]
     runs = [run for run in runs if not is_strange(run, hand_in)]  # it printed what nobody reads
-    again = replace(hand_in, rubric=rubric, runs=runs)
-    results = {check.id: check for check in judge(again).checks} if jobs else {}
+    required = {
+        check.id: (check, [one for one in check.require if one.metric not in OF_THE_JOB])
+        for check in hand_in.rubric.checks
+    }
     pairs = []
-    for check in judged.checks:
-        if result := results.get(check.id):
-            compared = result.status != NOT_MEASURED and all(
+    for result in judged.checks if jobs else ():
+        check, require = required[result.id]
+        if require:
+            again, untimed = (
+                judge_check(replace(hand_in, runs=runs), check.model_copy(update={"require": some}))
+                for some in (require, [one for one in require if not is_timed(one)])
+            )
+            compared = again.status != NOT_MEASURED and all(
                 is_repeated(hand_in, condition.metric, name, launches)
-                for condition in checks[check.id].require
+                for condition in require
                 if condition.only in (None, hand_in.profile)
                 for name in {*condition.of, condition.base, condition.minus, condition.over}
             )
-            score = result.score if compared else None
-            pairs.append(Repeated(check.id, check.points, check.score, score, check.hidden))
+            pair = Repeated(check.id, check.points, result.score, again.score, check.hidden)
+            is_slower = is_fewer(pair) and not is_fewer(replace(pair, rerun=untimed.score))
+            pairs.append(pair if compared and not is_slower else replace(pair, rerun=None))
     return tuple(pairs)
-
-
-def repeatable(check: RubricCheck) -> RubricCheck:
-    """Return the check without conditions on the job, and on speed, which depends on the load."""
-    kept = [one for one in check.require if one.metric not in OF_THE_JOB and not is_timed(one)]
-    return check.model_copy(update={"require": kept})
 
 
 def is_timed(condition: Condition) -> bool:
@@ -77,11 +80,9 @@ def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> 
 
     Reproduced means that each check that gave points was compared, and gave as many again.
     """
-    pairs = [(check, check.rerun) for check in checks if check.rerun is not None]
-    fewer = [(check, p) for check, p in pairs if p < check.submitted - LESS * check.points]
-    if fewer:
-        expected = ", ".join(f"{named(check)} {check.submitted:g}" for check, _ in fewer)
-        actual = ", ".join(f"{named(check)} {points:g}" for check, points in fewer)
+    if fewer := [check for check in checks if is_fewer(check)]:
+        expected = ", ".join(f"{named(check)} {check.submitted:g}" for check in fewer)
+        actual = ", ".join(f"{named(check)} {check.rerun:g}" for check in fewer)
         advice = "submit the program that made the output, with all modules beside it"
         about = make_note(FindingCode.RERUN_FEWER_POINTS, expected, actual, (), advice)
         return replace(seen, findings=(*seen.findings, about))
@@ -96,6 +97,10 @@ def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> 
     reason = "the instructor's rerun earned the same points"
     reason += " and the scheduler's accounting agrees" if confirmed else ""
     return replace(seen, tier=EvidenceLevel.REPRODUCED, reason=reason)
+
+
+def is_fewer(check: Repeated) -> bool:
+    return check.rerun is not None and check.rerun < check.submitted - LESS * check.points
 
 
 def named(check: Repeated) -> str:
