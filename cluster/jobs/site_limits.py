@@ -60,22 +60,24 @@ def refuse_gpus(job: JobFile, asked: JobRequest, options: dict[str, str], site: 
             f" course's PyTorch and TensorFlow need {LEAST_CAPABILITY}: choose another one with"
             f" --partition, or for all jobs: cluster use {site.name} --partition NAME"
         )
-    for program in programs if most and lacks_tensorflows_libraries(site) else ():
+    reason = without_tensorflow(site) if most else ""
+    for program in programs if reason else ():
         if imports_any(program, {"tensorflow", "keras", "tf_keras"}, if_unreadable=False):
             raise click.ClickException(
-                f"{program.name} imports TensorFlow, but the environment of your jobs has only the"
-                " CUDA libraries of PyTorch: choose a second environment with `cluster use"
-                f" {site.name} --tensorflow-environment FOLDER`"
+                f"{program.name} imports TensorFlow, but {reason}: choose a second environment with"
+                f" `cluster use {site.name} --tensorflow-environment FOLDER`"
             )
 
 
-def lacks_tensorflows_libraries(site: Site) -> bool:
-    """Return whether TensorFlow would find only CUDA 13 in the jobs' environment; it needs 12."""
-    if site.variable("COURSE_ENVIRONMENT_TENSORFLOW") or site.variable("COURSE_IMAGE"):
-        return False
+def without_tensorflow(site: Site) -> str:
+    """Return why the jobs have no TensorFlow for GPUs, which needs CUDA 12; "" if they may."""
+    if other := site.variable("COURSE_ENVIRONMENT_TENSORFLOW"):
+        return "" if Path(other, "bin", "python").is_file() else f"{other} contains no bin/python"
     environment = Path(site.variable("COURSE_ENVIRONMENT") or "/nowhere")
     found = {path.name for path in environment.glob("lib/python3*/site-packages/nvidia/*")}
-    return "cu13" in found and "cuda_runtime" not in found
+    if site.variable("COURSE_IMAGE") or "cu13" not in found or "cuda_runtime" in found:
+        return ""
+    return "the environment of your jobs has only the CUDA libraries of PyTorch"
 
 
 def on_nodes(job: JobFile, asked: JobRequest, site: Site) -> list[str]:

@@ -30,6 +30,10 @@ def torch() -> Diagnosis:
 
 
 def tensorflow() -> Diagnosis:
+    named = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW")  # this probe runs in it, if it is there
+    if named and not own_environment():
+        advice = "cluster use SITE --tensorflow-environment FOLDER"
+        return broken(f"{named} contains no bin/python", advice)
     if not find_spec("tensorflow"):
         return look("not installed", INSTALL)
     import tensorflow as tf
@@ -91,10 +95,7 @@ def horovod() -> Diagnosis:
     parts["NCCL"] = bool(hvd.nccl_built())
     built = ", ".join(name for name, there in parts.items() if there)
     # TensorFlow programs may have their own environment, with its own Horovod.
-    elsewhere = {
-        "NCCL",
-        *(["TensorFlow"] if os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW") else []),
-    }
+    elsewhere = {"NCCL", "TensorFlow" if os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW") else ""}
     missing = [name for name, there in parts.items() if not there and name not in elsewhere]
     facts = {"version": horovod.__version__, "built": parts}
     if missing:

@@ -10,7 +10,7 @@ import pytest
 
 from cluster.doctor import all_probes, run_probes
 from cluster.doctor.diagnosis import Diagnosis, ok
-from cluster.doctor.probes import gpus, network
+from cluster.doctor.probes import frameworks, gpus, network
 from tests.breadth import breadth
 
 SITES = Path(__file__).parents[3] / "cluster/sites"
@@ -116,6 +116,11 @@ def test_a_driver_that_is_too_old_is_broken(name, framework, cuda, driver, neede
     found = gpus.agree({"gpus": gpu, framework: ok("", gpus=4, cuda=cuda)})
     assert [said.state for said in found] == (["broken"] if needed else [])
     assert all(f"driver {needed} or newer" in said.found for said in found)
+
+
+def test_a_missing_environment_for_tensorflow_is_broken(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_ENVIRONMENT_TENSORFLOW", str(tmp_path))
+    assert frameworks.tensorflow().state == "broken"
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,13 @@ def test_gpus_that_the_job_could_not_use_are_refused_in_one_sentence(slurm, site
     assert not (slurm.home / "calls").exists()
 
 
+def test_a_missing_environment_for_tensorflow_is_refused(slurm):
+    job_with(slurm)
+    slurm.environment["COURSE_ENVIRONMENT_TENSORFLOW"] = str(slurm.home / "tf")
+    said = slurm.at("snellius", "submit", "job.sbatch", ok=False).stderr
+    assert f"{slurm.home / 'tf'} contains no bin/python" in said
+
+
 def job_with(shell, program="import tf_keras as keras\n"):
     shell.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1")
     (shell.folder / "train.py").write_text(program)
