@@ -17,10 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cluster.jupyter.kernel:kernel_group",
         "Install the environment as a Jupyter kernel.",
     ),
-    "doctor": (
-        "cluster.doctor.doctor:doctor_command",
-        "Find out what is wrong, and what to do.",
-    ),
+    "doctor": ("cluster.doctor.doctor:doctor_command", "Find out what is wrong, and what to do."),
     "first-day": (
         "cluster.first_day.first_day:first_day_command",
         "Test a new centre step by step.",

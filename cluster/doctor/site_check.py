@@ -41,7 +41,6 @@ FUNCTIONS = {
     "launch": 'the file\'s last line must be: source "$(dirname "${BASH_SOURCE[0]}")/job.sh"',
 }
 
-
 # Jobs source site files under `set -euo pipefail`, so the check does too.
 PROBE = """
 set -euo pipefail; set -a

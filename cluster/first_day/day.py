@@ -35,7 +35,7 @@ class Day:
         """Return a successful job's output. Submit the job only if it has not succeeded yet."""
         named = {name.replace("_", "-"): value for name, value in options.items()}
         try:
-            [output] = submit_once(str(job_file), *words, options=named)
+            *_, output = submit_once(str(job_file), *words, options=named)
         except JobError as error:
             raise WrongError(
                 str(error), f"the job is {job_file}; by hand: cd {job_file.parent}, cluster submit"

@@ -60,12 +60,7 @@ def tell(statuses: list[JobStatus], say: Show) -> None:
 
 def advise(failed: JobStatus, say: Show) -> None:
     """Show advice on the errors in both files of a failed job, each sentence once."""
-    sentences = [
-        sentence
-        for file in (failed.output, failed.error)
-        for sentence in meaning(end_of(file, LOOKED_AT))
-    ]
-    for sentence in dict.fromkeys(sentences):
+    for sentence in meaning([*end_of(failed.output, LOOKED_AT), *end_of(failed.error, LOOKED_AT)]):
         say(f"job {failed.label}: {sentence}")
 
 

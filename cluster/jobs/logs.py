@@ -31,14 +31,13 @@ def logs_command(follow: bool, error: bool, label: str) -> None:
     def ask() -> tuple[JobStatus, Path | None]:
         status = scheduler.statuses(label)[0]
         if status.output is None:  # submitted by the scheduler's own command
-            status = replace(
-                status, output=named_after(label, "out"), error=named_after(label, "err")
-            )
+            out, err = (named_after(label, ending) for ending in ("out", "err"))
+            status = replace(status, output=out, error=err)
         return status, status.error if error and status.error else status.output
 
     status, file = ask()
     if not follow and not (file and file.is_file()):
-        where = file or f"a file in this folder with {label} in its name"
+        where = file or f"file in this folder with {label} in its name"
         raise click.ClickException(f"job {label} is {status.state}: there is no {where} yet")
     # Terminals of a Jupyter that was started in the background, as in Open OnDemand, ignore Ctrl+C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -49,10 +48,8 @@ def logs_command(follow: bool, error: bool, label: str) -> None:
             sys.stdout.buffer.write(chunk)
             sys.stdout.buffer.flush()
     except KeyboardInterrupt:
-        click.echo(
-            f"\nYou stopped watching, but job {label} continues. To end it: scancel {label}",
-            err=True,
-        )
+        text = f"\nYou stopped watching, but job {label} continues. To end it: scancel {label}"
+        click.echo(text, err=True)
         raise SystemExit(130) from None
     if follow:
         status, file = ask()

@@ -59,10 +59,7 @@ def in_one_sentence() -> Iterator[None]:
 
 @in_one_sentence()
 def submit_once(
-    job_file: str,
-    *arguments: object,
-    options: dict[str, str] | None = None,
-    again: bool = False,
+    job_file: str, *arguments: object, options: dict[str, str] | None = None, again: bool = False
 ) -> list[Path]:
     """Submit a job from a notebook and wait for it, unless its output already exists.
 
@@ -107,12 +104,7 @@ def typed(line: str) -> str:
 
 
 @in_one_sentence()
-def submit_sizes(
-    job_file: str,
-    *arguments: object,
-    ranks: int,
-    gpus: str = "",
-) -> list[Path]:
+def submit_sizes(job_file: str, *arguments: object, ranks: int, gpus: str = "") -> list[Path]:
     """Call submit_once for 1, 2, 4 … up to `ranks` ranks, with the options of `on_nodes` for each.
 
     All jobs are submitted at once if the site allows it.

@@ -29,9 +29,7 @@ def interfaces() -> Diagnosis:
     gloo = os.environ.get("GLOO_SOCKET_IFNAME") or by_address.get(mine, "")
     if not gloo and not ipaddress.ip_address(mine).is_loopback:
         return broken(
-            f"{node_name()} resolves to {mine}, which is no address of this node",
-            SET,
-            **facts,
+            f"{node_name()} resolves to {mine}, which is no address of this node", SET, **facts
         )
     listed = ", ".join(f"{name} {ip}" for name, ip in addresses.items())
     return ok(f"{listed}; Gloo would take {gloo or 'lo'}", **facts)
