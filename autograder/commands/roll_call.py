@@ -20,15 +20,16 @@ def not_graded(rows: Mapping[str, manifest.Row], unowned: Sequence[str]) -> list
     """Return lines about submissions and files that are not graded because they have no student."""
     of_nobody = [row for row in rows.values() if not row.owners]
     waiting = [row for row in of_nobody if manifest.is_doubtful(row)]
+    settled = [row.folder for row in of_nobody if row not in waiting]
     lines = listed_lines(
         ("Files that belong to nobody", unowned),
-        ("Not graded, because the row names no student", [row.folder for row in of_nobody]),
+        ("Not graded, because the row names no student", settled),
     )
     if waiting:
         have = "submission has" if len(waiting) == 1 else "submissions have"
         lines.append(
             f"{len(waiting)} {have} no owner, because the roster lacks these ids or has them "
-            f"twice: {some(manifest.reasons(waiting))}. Add them to the roster and collect again, "
+            f"twice: {some(manifest.reasons(waiting), len(waiting))}. Add them to the roster and collect again, "
             f"or write the student into `students` in {manifest.NAME}."
         )
     return lines
@@ -36,8 +37,9 @@ def not_graded(rows: Mapping[str, manifest.Row], unowned: Sequence[str]) -> list
 
 def to_check(rows: Mapping[str, manifest.Row], folder: Path, unowned: Sequence[str]) -> list[str]:
     """Return what to check in a class's manifest. `unowned` lists files that belong to nobody."""
-    doubtful = [row.folder for row in rows.values() if manifest.is_doubtful(row)]
-    lines = listed_lines((f"To check in {folder / manifest.NAME}", doubtful))
+    doubtful = [row.folder for row in rows.values() if row.owners and manifest.is_doubtful(row)]
+    names = some(doubtful, len(doubtful))
+    lines = [f"To check in {folder / manifest.NAME}: {names}"] if doubtful else []
     return [*lines, *not_graded(rows, unowned)]
 
 
@@ -56,5 +58,5 @@ def listed_lines(*items: tuple[str, Sequence[str]]) -> list[str]:
     return [f"{text}: {some(names)}" for text, names in items if names]
 
 
-def some(names: Sequence[str]) -> str:
-    return enumerated([printable(name, 80) for name in names])
+def some(names: Sequence[str], most: int = 8) -> str:
+    return enumerated([printable(name, 200) for name in names], most)

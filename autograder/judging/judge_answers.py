@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import PurePath
 
-from autograder.codes import ReasonCode
+from autograder.codes import FindingCode, ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
 from autograder.judging.values import metric_value
@@ -93,17 +93,19 @@ def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: 
 
 def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:
     actual, code, where = "no answer", ReasonCode.NO_ANSWER, tuple[Where, ...]()
+    status = FAILED
     hint = "in answers.txt, write one line `id = value` for each question"
     packed = [(note, PurePath(file_of(note)).name) for note in hand_in.unseen]
     unseen = [note for note, name in packed if is_answers(name) or is_package(name)]
     if unseen and not hand_in.answers:
         actual, hint = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice
         code = ReasonCode.ANSWERS_FILE_UNREAD
+        status = NOT_MEASURED if unseen[0].code == FindingCode.FILE_EMPTY else FAILED
     elif hand_in.answers_file:
         where = (Where(hand_in.answers_file, 0),)
     else:
         actual, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE
-    return Part(key, FAILED, 0, expected, actual, where, hint, code=code)
+    return Part(key, status, 0, expected, actual, where, hint, code=code)
 
 
 def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part: Part) -> Part:

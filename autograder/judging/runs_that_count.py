@@ -87,6 +87,8 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     elif unseen:
         reason = f"no readable run of `{name}` was submitted: {unseen[0].actual}"
         hint = f"{unseen[0].advice}; if this run is not in it, {hint}"
+        if unseen[0].code == FindingCode.FILE_EMPTY:  # it was submitted, but shows no run
+            hint, code = unseen[0].advice, ReasonCode.RUN_UNCLEAR
     elif strange:
         reason = f"no run of `{name}` was recognised in {shortened(', '.join(strange[:3]))}"
         hint, code = "let the program write a run record", ReasonCode.RUN_UNCLEAR
