@@ -57,6 +57,7 @@ class FindingCode(StrEnum):
     BY_PARTNER = auto(), INFORMATION, "Submitted by {name} for the group"
     OWNER_UNKNOWN = auto(), LOOK, "It is not known whose submission this is", INSTRUCTOR
     LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
+    NO_RUBRIC = auto(), LOOK, "There is no rubric for this lesson", BOTH
     NOTHING_FOUND = auto(), LOOK, "No gradable files were found"
     MARKED_LATE = (auto(), LOOK,
         "The platform marked this as late, but does not say how late", BOTH)

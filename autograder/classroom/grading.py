@@ -158,11 +158,11 @@ def no_rubric(
 ) -> Grade:
     name = shortened(lesson) if lesson else ""
     finding = make_note(
-        FindingCode.LESSON_UNKNOWN,
+        FindingCode.NO_RUBRIC if name else FindingCode.LESSON_UNKNOWN,
         f"a folder named after one of the lessons {', '.join(sorted(settings.rubrics))}",
-        name or "nothing that names a lesson",
+        f"lesson {name}" if name else "nothing that names a lesson",
         [Where(file, 0) for file in list(files.outputs.values())[:3]],
-        "name the folder like `02_serial`",
+        "name the folder like `02_serial`" + (f", or add the rubric {name}.yaml" if name else ""),
     )
     grade = settings.without_points(student, name or "?", GradeStatus.NO_RUBRIC)
     return replace(grade, findings=(*files.findings, finding))

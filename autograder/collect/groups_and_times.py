@@ -10,8 +10,8 @@ from pathlib import Path
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
 from autograder.safe_text import shortened
-from autograder.settings.claims import WhoIs
-from autograder.settings.policy import lesson_meant, student_meant
+from autograder.settings.claims import Meant
+from autograder.settings.policy import lesson_meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.class_folder import folder_name
 from autograder.submissions.manifest import AND, Row
@@ -23,13 +23,13 @@ Groups = Mapping[tuple[str, str], Collection[str]]  # group and lesson -> studen
 
 
 def read_groups(
-    path: Path | None, who: WhoIs, roster: Collection[str], lessons: Collection[str]
+    path: Path | None, meant: Meant, roster: Collection[str], lessons: Collection[str]
 ) -> Groups:
     """Read the columns group, student and, for groups that change, lesson."""
     members: list[tuple[tuple[str, str], str]] = []
     taken: dict[tuple[str, str], str] = {}
     for where, row in read_csv(path, ["group", "student"], ["lesson"]):
-        student = student_meant(row["student"], who)
+        student = meant(row["student"], where)
         if roster and student not in roster:
             raise SettingsError(f"{where}: {shortened(row['student'])!r} is not on the roster")
         lesson = lesson_meant(row["lesson"], lessons, where) if row.get("lesson") else EVERY
@@ -78,11 +78,11 @@ def alone(row: Row) -> Row:
     return replace(row, students=AND.join(own), group="") if row.group and own else row
 
 
-def read_times(path: Path | None, who: WhoIs, lessons: Collection[str]) -> Times:
+def read_times(path: Path | None, meant: Meant, lessons: Collection[str]) -> Times:
     """Read the columns student, lesson and time, for platforms that do not record the time."""
     times: Times = {}
     for where, row in read_csv(path, ["student", "lesson", "time"], []):
-        key = student_meant(row["student"], who), lesson_meant(row["lesson"], lessons, where)
+        key = meant(row["student"], where), lesson_meant(row["lesson"], lessons, where)
         if key in times:
             raise SettingsError(
                 f"{where}: {shortened(key[0])} has two times for lesson {key[1]}: remove one"

@@ -14,7 +14,7 @@ from autograder.collect.platforms import PLATFORMS
 from autograder.commands.options import FILE, FOLDER, THERE, lesson_named, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.settings import rubric
-from autograder.settings.claims import who_is
+from autograder.settings.claims import Claim, meant_by, who_is
 from autograder.settings.class_file import class_file_of, read_class_file, zone
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.manifest import is_doubtful
@@ -80,8 +80,8 @@ def collect_command(
     # All settings are read before anything is collected.
     people = read_roster(options["roster"])
     lessons = rubrics_in(options["rubrics"] or rubric.FOLDER)
-    alone = who_is(people, {})
-    together = groups_and_times.read_groups(options["groups"], alone, people, lessons)
+    meant = meant_by(people)
+    together = groups_and_times.read_groups(options["groups"], meant, people, lessons)
     wanted = Wanted(
         platform,
         {name: asked.answers.keys() for name, asked in lessons.items()},
@@ -90,7 +90,7 @@ def collect_command(
         options["latest"],
         read_worksheets(options["worksheet"], options["timezone"]),
         together,
-        groups_and_times.read_times(options["times"], alone, lessons),
+        groups_and_times.read_times(options["times"], meant, lessons),
     )
     done = collect(downloads, into, wanted)
     for line in report(done, into, people):
@@ -118,5 +118,7 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
         ("Edits that no longer apply, because the files were replaced", done.ended),
         ("Times in --times without a submission", sorted(done.unused_times)),
     )
-    everybody = {student for row in done.rows.values() for student in row.owners}
+    named = {name for row in done.rows.values() for name in row.owners}
+    who = who_is(people, {})
+    everybody = {student for name in named for student in who(Claim(name)) or (name,)}
     return [*lines, *against_roster(everybody, people), *to_check(done.rows, into, done.nobodys)]

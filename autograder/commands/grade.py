@@ -18,6 +18,7 @@ from autograder.commands.roll_call import not_graded, unassigned
 from autograder.cpus import usable_cpus
 from autograder.report import files, terminal
 from autograder.safe_text import shortened
+from autograder.settings.claims import meant_by
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import check_students
 from autograder.settings.rubric import unexpected
@@ -62,7 +63,8 @@ def grade_command(
     if out is not None:
         check_apart(class_folder, out)
     loaded = load(file, options)
-    submissions = read_class(class_folder, loaded.settings.rubrics)
+    meant = meant_by(loaded.people)
+    submissions = read_class(class_folder, loaded.settings.rubrics, meant)
     students = {student for submission in submissions for student in submission.students}
     if not submissions:
         raise click.UsageError(

@@ -13,7 +13,7 @@ from autograder.evidence.accounting_dump import read_accounting
 from autograder.safe_text import printable
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
-from autograder.settings.claims import who_is
+from autograder.settings.claims import meant_by
 from autograder.settings.class_file import ClassFile, LatePolicy, read_words
 from autograder.settings.policy import read_policy
 from autograder.settings.reruns import read_reruns
@@ -140,7 +140,7 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
             file,
             field("extensions"),
             field("overrides"),
-            who_is(people, {}),
+            meant_by(people),
         ),
         reruns=read_reruns(field("reruns")),
         logins={p.student: p.login for p in people.values() if p.login},

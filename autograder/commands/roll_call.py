@@ -27,9 +27,10 @@ def not_graded(rows: Mapping[str, manifest.Row], unowned: Sequence[str]) -> list
     )
     if waiting:
         have = "submission has" if len(waiting) == 1 else "submissions have"
+        names = some(manifest.reasons(waiting), len(waiting))
         lines.append(
             f"{len(waiting)} {have} no owner, because the roster lacks these ids or has them "
-            f"twice: {some(manifest.reasons(waiting), len(waiting))}. Add them to the roster and collect again, "
+            f"twice: {names}. Add them to the roster and collect again, "
             f"or write the student into `students` in {manifest.NAME}."
         )
     return lines

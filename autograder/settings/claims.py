@@ -5,12 +5,16 @@ of accents make no difference, and `Lovelace, Ada` is `Ada Lovelace`. An identif
 students share is ignored.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from autograder.errors import SettingsError
+from autograder.safe_text import shortened
 from autograder.settings.roster import IDS, Person
 from autograder.submissions.class_folder import name_of
+from autograder.wording import counted
 
+Meant = Callable[[str, str], str]  # a name and where it is written -> the student
 Owners = Mapping[str, set[str]]  # an identifier -> all students who have it
 
 
@@ -35,20 +39,44 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     """
     ids = {kind: owners((p.student, [same(getattr(p, kind))]) for p in people.values())
            for kind in IDS}  # fmt: skip
-    anything = owners((p.student, map(same, identifiers(p))) for p in people.values())
-    ids["name"] = {**anything, **owners((student, [same(student)]) for student in people)}
+    named = students_named(people)
     teams = {same(name): members for name, members in groups.items()}
 
     def find(claim: Claim) -> tuple[str, ...]:
         for kind, text in (*claim.ids, ("name", claim.name)):
-            exact = {text} & people.keys() if kind == "name" else ()  # ada is not Ada
-            students = exact or ids[kind].get(same(text), ())
+            students = named(text) if kind == "name" else ids[kind].get(same(text), ())
             if len(students) == 1:
                 return tuple(students)
         nobody_known = () if people else (name_of(claim.name),)
         return teams.get(same(claim.name), nobody_known)
 
     return find
+
+
+def students_named(people: Mapping[str, Person]) -> Callable[[str], Collection[str]]:
+    """Return a function that finds all students whom an id, address, account or name may mean."""
+    anything = owners((p.student, map(same, identifiers(p))) for p in people.values())
+    names = {**anything, **owners((student, [same(student)]) for student in people)}
+    return lambda name: {name} & people.keys() or names.get(same(name), ())  # ada is not Ada
+
+
+def meant_by(people: Mapping[str, Person]) -> Meant:
+    """Return a function that finds the student in a table's row; it keeps the name of a stranger.
+
+    A name that several students share is an error.
+    """
+    named = students_named(people)
+
+    def meant(name: str, where: str) -> str:
+        students = sorted(named(name))
+        if len(students) > 1:
+            raise SettingsError(
+                f"{where}: {counted(len(students), 'student')} of the roster are called "
+                f"{shortened(name)}: write {' or '.join(students)}"
+            )
+        return students[0] if students else name_of(name)
+
+    return meant
 
 
 def identifiers(person: Person) -> list[str]:

@@ -141,13 +141,11 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
         name, equals, value = word.partition("=")
         if not equals:
             raise SettingsError(f"--set {shortened(word)}: write FIELD=VALUE, as in profile=smoke")
-        if name not in ClassFields.model_fields:
-            raise SettingsError(f"--set {shortened(word)}: no such field; see docs/grading.md")
         try:
             fields = {name: [value] if name == "moodle" else value}
             given |= ClassFields.model_validate(fields, context=Path()).given
         except ValidationError as error:
-            wrong = reason(error).removeprefix(f"{name}: ")
+            wrong = reason(error, ClassFields).removeprefix(f"{name}: ")
             raise SettingsError(f"--set {shortened(word)}: {wrong}") from None
     return given
 

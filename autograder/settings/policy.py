@@ -15,7 +15,7 @@ import click
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
 from autograder.safe_text import shortened
-from autograder.settings.claims import Claim, WhoIs
+from autograder.settings.claims import Meant
 from autograder.settings.class_file import ClassFile, LatePolicy
 from autograder.settings.rubric_schema import Rubric
 from autograder.strict_csv import read_csv
@@ -52,7 +52,7 @@ def read_policy(
     file: ClassFile,
     extensions: Path | None,
     overrides: Path | None,
-    who: WhoIs,
+    meant: Meant,
 ) -> Policy:
     """Read the rules and check them against the rubrics, before anything is graded.
 
@@ -65,7 +65,7 @@ def read_policy(
         """Yield the rows. A second row about the same lesson or check is an error."""
         seen = set()
         for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
-            student, check = student_meant(row["student"], who), row.get("check", "")
+            student, check = meant(row["student"], where), row.get("check", "")
             lesson = lesson_meant(row["lesson"], rubrics, where)
             if (student, lesson, check) in seen:
                 what = f"check {check} of lesson {lesson}" if check else f"lesson {lesson}"
@@ -93,12 +93,6 @@ def read_policy(
         for where, key, row in rows(overrides, "points reason", "check")
     )
     return Policy(rules, longer, {key: tuple(some) for key, some in changes.items()}, named)
-
-
-def student_meant(name: str, who: WhoIs) -> str:
-    """Return the only student whom a table names; a name that matches nobody is checked later."""
-    students = who(Claim(name))
-    return students[0] if len(students) == 1 else name
 
 
 def lesson_meant(text: str, lessons: Collection[str], where: str) -> str:

@@ -31,10 +31,9 @@ def _known_metric(
     try:
         metric = metric_named(name)
     except KeyError:
-        near = difflib.get_close_matches(name, METRICS, 3) or sorted(METRICS)[:3]
-        raise ValueError(
-            f"no metric is called {name!r}; did you mean {' or '.join(near)}?"
-        ) from None
+        near = difflib.get_close_matches(name, METRICS, 3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "docs/rubrics.md lists them"
+        raise ValueError(f"no metric is called {name!r}; {hint}") from None
     odd = [] if metric.any_at else sorted(set(at) - set(metric.at))
     if metric.needs_at and not (set(at) == set(metric.at) and all(map(is_number, at.values()))):
         example = ", ".join(f"{key}: {value}" for key, value in metric.at.items())

@@ -4,6 +4,7 @@
 """
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +26,7 @@ def read_model(
     try:
         return model.model_validate({} if data is None else data, context=context), lines
     except ValidationError as error:
-        raise SettingsError(complaints(path, error, lines)) from None
+        raise SettingsError(complaints(path, error, lines, model)) from None
 
 
 def line_of(lines: dict[tuple, int], place: tuple) -> int:
@@ -36,7 +37,9 @@ def line_of(lines: dict[tuple, int], place: tuple) -> int:
 # --- what does not fit the model ----------------------------------------------------------------
 
 
-def complaints(path: Path, error: ValidationError, lines: dict[tuple, int]) -> str:
+def complaints(
+    path: Path, error: ValidationError, lines: dict[tuple, int], model: type[BaseModel]
+) -> str:
     """Return one line per mistake found by pydantic, with its location in the file."""
     groups: dict[tuple, list[Any]] = {}
     for mistake in error.errors(include_url=False):
@@ -46,16 +49,19 @@ def complaints(path: Path, error: ValidationError, lines: dict[tuple, int]) -> s
             place = place if place in lines else place[:-1]
         groups.setdefault(place, []).append(mistake)
     return "\n".join(
-        f"{path}:{line_of(lines, place)}: {sentence(place, mistakes)}"
+        f"{path}:{line_of(lines, place)}: {sentence(place, mistakes, model)}"
         for place, mistakes in groups.items()
     )
 
 
-def sentence(place: tuple, mistakes: list[Any]) -> str:
+def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel] | None = None) -> str:
     """Return the mistakes at one place as a sentence."""
     name, first = ".".join(map(str, place)) or "the file", mistakes[0]
     if first["type"] == "extra_forbidden":
-        return f"{name}: no such field; check the spelling"
+        near = get_close_matches(place[-1], fields_of(model, len(place) > 1) if model else ())
+        return f"{name}: no such field; " + (
+            f"did you mean `{near[0]}`?" if near else "check the spelling"
+        )
     if first["type"] == "missing":
         return f"{name}: this field is required"
     if first["type"] in ("model_type", "dict_type"):
@@ -66,12 +72,19 @@ def sentence(place: tuple, mistakes: list[Any]) -> str:
     return f"{name}: {', or '.join(dict.fromkeys(words))}{actual}"
 
 
-def reason(error: Exception) -> str:
+def fields_of(model: type[BaseModel], within: bool) -> list[str]:
+    """Return the names of a model's fields, or of the fields `within` its parts."""
+    schema = model.model_json_schema()
+    parts = schema.get("$defs", {}).values() if within else [schema]
+    return [name for part in parts for name in part.get("properties", ())]
+
+
+def reason(error: Exception, model: type[BaseModel] | None = None) -> str:
     """Return one line: the first mistake found by pydantic, or the message of another exception."""
     if not isinstance(error, ValidationError):
         return shortened(error)
     first = error.errors(include_url=False)[0]
-    return shortened(sentence(first["loc"], [first]))
+    return shortened(sentence(first["loc"], [first], model))
 
 
 # --- reading ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ one student for one lesson are one submission.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -46,8 +46,13 @@ class Submission:
         return self.folder.partition("/")[0]
 
 
-def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
-    """Return the submissions in a class folder, sorted by lesson. Raises SettingsError."""
+def read_class(
+    place: Path, lessons: Collection[str], meant: Callable[[str, str], str]
+) -> list[Submission]:
+    """Return the submissions in a class folder, sorted by lesson. Raises SettingsError.
+
+    `meant` returns the student for a name in the manifest and the row that has it.
+    """
     entries = listed(place)
     rows = manifest.read(place / manifest.NAME)
     if rows is None and are_lessons(entries, lessons):
@@ -55,7 +60,7 @@ def read_class(place: Path, lessons: Collection[str]) -> list[Submission]:
             f"{shortened(place)} looks like one student's folder: name the folder of the class, "
             "which is above it"
         )
-    submissions = [from_row(place, row, lessons) for row in (rows or {}).values()]
+    submissions = [from_row(place, row, lessons, meant) for row in (rows or {}).values()]
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             submissions += without_row(entry, set(rows or ()), lessons)
@@ -97,8 +102,10 @@ def folder_name(student: str) -> str:
 # --- with a row in the manifest -----------------------------------------------------------------
 
 
-def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submission:
-    place = home / row.folder
+def from_row(
+    home: Path, row: manifest.Row, lessons: Collection[str], meant: Callable[[str, str], str]
+) -> Submission:
+    place, where = home / row.folder, f"{home / manifest.NAME}: {shortened(row.folder)}"
     if row.students and not place.is_dir():
         raise SettingsError(
             f"{home / manifest.NAME}: there is no folder {shortened(row.folder)}. Collect it "
@@ -108,7 +115,7 @@ def from_row(home: Path, row: manifest.Row, lessons: Collection[str]) -> Submiss
     return Submission(
         row.folder,
         (place,),
-        tuple(map(name_of, row.owners)),
+        tuple(dict.fromkeys(meant(name, where) for name in row.owners)),
         lesson,
         row.group,
         submitted=row.submitted or None,

@@ -14,7 +14,7 @@ import click
 from autograder.commands.options import FOLDER, chosen_profile, options_of, profile_option
 from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
-from autograder.settings.claims import Claim, who_is
+from autograder.settings.claims import Claim, meant_by, who_is
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.roster import read_roster
 from autograder.submissions.class_folder import Submission, read_class
@@ -66,11 +66,11 @@ def rerun_command(
     options = options_of(read_class_file(class_file_of(group)), {"profile": profile})
     rules = rubric_of(options["rubrics"], lesson)
     size = chosen_profile(options.get("profile"), {rules.lesson: rules})
-    chosen = submissions_of(group, options["rubrics"], rules.lesson)
+    roster = options.get("roster")
+    chosen = submissions_of(group, options["rubrics"], rules.lesson, roster)
     if draw:
         chosen = drawn(chosen, draw, secrets.randbelow(10**6) if seed is None else seed)
     else:
-        roster = options.get("roster")
         chosen = [submission_of(path.resolve().name, rules.lesson, chosen, roster)]
     private = [group, out.resolve()]
     account = rerun_account(user, private)
@@ -101,12 +101,15 @@ def rubric_of(folder: Path, lesson: str) -> rubric.Rubric:
     raise click.UsageError(f"there is no lesson {shortened(lesson)}; there are {there}")
 
 
-def submissions_of(group: Path, rubrics: Path, lesson: str) -> list[Submission]:
+def submissions_of(
+    group: Path, rubrics: Path, lesson: str, roster: Path | None = None
+) -> list[Submission]:
     """Return the submissions of a lesson, as `autograder grade` finds them."""
     if not group.is_dir():
         raise click.UsageError(f"{shortened(group)} does not exist: name CLASS/STUDENT")
     lessons = [file.stem for file in rubric.files_in(rubrics)]
-    return [each for each in read_class(group, lessons) if each.lesson == lesson]
+    submissions = read_class(group, lessons, meant_by(read_roster(roster)))
+    return [each for each in submissions if each.lesson == lesson]
 
 
 def submission_of(

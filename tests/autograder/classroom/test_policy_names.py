@@ -44,3 +44,25 @@ def test_who_is_on_the_roster_is_in_the_class(one_row, tmp_path):
     refused = one_row("dav", "--roster", roster)
     assert "no student dav in this class (did you mean DAVE?)" in refused.stderr
     assert "no student zoe in this class. Correct the name, or" in one_row("zoe").stderr
+
+
+@pytest.mark.parametrize("file", ["overrides", "manifest"])
+def test_a_full_name_is_accepted_if_only_one_student_has_it(one_row, tmp_path, file):
+    """Tables and the manifest follow the same rule; a shared name is refused with its row."""
+    roster, manifest = tmp_path / "roster.csv", tmp_path / "class/manifest.csv"
+
+    def named(name):
+        if file == "manifest":
+            manifest.write_text(f"folder,students,lesson\ndavid/02,{name},02\n")
+            return one_row("ada", "--roster", roster)
+        return one_row(name, "--roster", roster)
+
+    roster.write_text("student,name\nada,Ada King\ndavid,Anna Schmidt\nzoe,Zoë Lee\n")
+    done = named("Anna Schmidt")
+    assert done.exit_code < 2
+    assert {line[0] for line in done.table} == {"ada", "david", "zoe"}
+    roster.write_text("student,name\nada,Ada King\ndavid,Anna Schmidt\nzoe,Anna Schmidt\n")
+    refused = named("Anna Schmidt")
+    assert refused.exit_code == 2
+    assert {"overrides": "overrides.csv:2", "manifest": "david/02"}[file] in refused.stderr
+    assert "david or zoe" in refused.stderr

@@ -66,7 +66,7 @@ def test_edits_stay_when_the_class_is_collected_again(tmp_path, collect, roster)
     place = write(tmp_path, "down", canvas())
     folder = collect(place, *roster, platform="canvas").folder
     changes = {
-        "ada/01": {"submitted": "2026-03-01T20:00+01:00"},
+        "ada/01": {"submitted": "2026-03-01T20:00+01:00", "students": "Lovelace, Ada"},
         "ben/01": {"students": "kim"},
         "zoe/01": {"students": ""},
     }
@@ -78,6 +78,7 @@ def test_edits_stay_when_the_class_is_collected_again(tmp_path, collect, roster)
         assert values.items() <= after[name].items()
     assert (folder / "ben/01/01_numpy_9.out").read_bytes() == BAD
     assert "Not graded, because the row names no student: zoe/01" in again.stdout
+    assert "Not on the roster" not in again.stdout
     words = ["grade", str(folder), "--profile", "smoke", "--out", str(tmp_path / "grades")]
     assert "zoe/01" in CliRunner().invoke(main, words).stderr
 

@@ -1,14 +1,14 @@
 """Grading a class folder: names, archives and files that are no submissions."""
 
+import json
+import shutil
+
 import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
-from tests.autograder.make_record import (
-    hand_in,
-    make_record,
-    write_lines,
-)
+from autograder.settings.rubric import FOLDER
+from tests.autograder.make_record import hand_in, make_record, write_lines
 
 
 def test_nothing_there_is_a_usage_error(tmp_path, grade):
@@ -42,6 +42,16 @@ def test_archives_in_a_class_are_named_and_not_opened(tmp_path, grade, name):
     assert result.exit_code == 1
     page = (result.folder / "students" / "ada.html").read_text()
     assert name.rpartition("/")[2] in page
+
+
+def test_a_lesson_without_a_rubric_is_called_so(tmp_path, grade):
+    hand_in(tmp_path / "class/ada/07")
+    (tmp_path / "rubrics").mkdir()
+    shutil.copy(FOLDER / "02.yaml", tmp_path / "rubrics")
+    result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics")
+    (record,) = json.loads((result.folder / "records/ada.json").read_text())["grades"]
+    assert (record["lesson"], record["status"]) == ("07", "no rubric")
+    assert [note["code"] for note in record["findings"]] == ["no rubric"]
 
 
 def test_of_a_class_that_is_graded_without_a_folder_it_is_said_that_nothing_is_kept(tmp_path):

@@ -30,7 +30,7 @@ from autograder.report.class_page.page import About, class_pages
 from autograder.report.exports import EXPORTS
 from autograder.report.student.page import student_page
 from autograder.settings import rubric
-from autograder.settings.claims import who_is
+from autograder.settings.claims import meant_by, who_is
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.class_folder import Submission, read_class
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
@@ -282,7 +282,7 @@ def collected(place: Path) -> list[Submission]:
     known, _ = loaded()
     ids = {lesson: one.answers.keys() for lesson, one in known.items()}
     collect([place / "class"], place / "collected", Wanted("folders", ids, who_is({}, {})))
-    return read_class(place / "collected", known)
+    return read_class(place / "collected", known, meant_by({}))
 
 
 def check(grades: list[Grade], profile: str) -> None:

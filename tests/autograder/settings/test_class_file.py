@@ -56,14 +56,14 @@ def test_an_option_replaces_its_field(home, grade):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("overides: x.csv\n", ":1: overides: no such field; check the spelling"),
+        ("overides: x.csv\n", ":1: overides: no such field; did you mean `overrides`?"),
         ("title: x\nroster: none.csv\n", ":2: roster: there is no file "),
         ("rubrics: none\n", ":1: rubrics: there is no folder "),
         ("roster: .\n", " is not a file"),
         ("title: x\nmoodle: [none.csv]\n", ":2: moodle.0: there is no file "),
         ("profile: fast\n", ":1: profile: should be 'smoke' or 'full'; found"),
         ("timezone: Mars\n", ":1: timezone: unknown timezone 'Mars'"),
-        ("late: {dues: {}}\n", "late.dues: no such field"),
+        ("late: {dues: {}}\n", "late.dues: no such field; did you mean `due`?"),
         ("- a\n", ":1: the file: should be "),
         ("title: x\naccounting_is: required\n", ":2: accounting_is does nothing without "),
     ],
@@ -80,7 +80,7 @@ def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
 @pytest.mark.parametrize(
     ("word", "words"),
     [
-        ("overides=x.csv", "no such field"),
+        ("overides=x.csv", "did you mean `overrides`?"),
         ("overrides=none.csv", "overrides=none.csv: there is no file none.csv"),
         ("moodle=none.csv", "there is no file none.csv"),
         ("profile=fast", "should be 'smoke' or 'full'"),

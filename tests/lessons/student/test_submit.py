@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.reading.files import read_files
+from autograder.settings.claims import meant_by
 from autograder.submissions.class_folder import read_class
 from autograder.submissions.lesson_files import read_places
 from lessons.toolkit import answers
@@ -138,7 +139,7 @@ def test_the_grader_finds_what_was_packed(folder, lessons_command, run_output, t
     lessons_command("submit", "02", "--in", folder, "--out", tmp_path / "handed" / "you.zip")
     with zipfile.ZipFile(tmp_path / "handed" / "you.zip") as archive:
         archive.extractall(tmp_path / "class" / "you")
-    [found] = read_class(tmp_path / "class", ["02", "07"])
+    [found] = read_class(tmp_path / "class", ["02", "07"], meant_by({}))
     assert (found.students, found.lesson) == (("you",), "02")
     files = read_places(found.lesson, found.places)
     assert files.answers
