@@ -33,7 +33,7 @@ from lessons.toolkit import (
     plots as plots,
     predictions as predictions,
 )
-from lessons.toolkit.checks.shared.check import checks_of
+from lessons.toolkit.checks.shared.check import CheckFailed, checks_of, named, not_loaded, task_of
 
 
 def submit(
@@ -64,7 +64,11 @@ def check(number: str, *students: Any, **options: Any) -> None:
     """
     lesson = int(number.partition(".")[0])
     public = importlib.import_module(f"lessons.toolkit.checks.lesson_{lesson:02d}")
-    checks_of(public)[number](*as_saved(students), **options)
+    try:
+        saved = as_saved(students)
+    except CheckFailed as failed:
+        raise named(failed, number) from None
+    checks_of(public)[number](*saved, **options)
 
 
 def show_code(*functions: Any) -> Any:
@@ -84,7 +88,12 @@ def as_saved(students: Iterable[Any]) -> list[Any]:
     """Load this folder's programs again, and return the same modules and functions of them."""
     pairs = [(student, program_of(student)) for student in students]
     for module in dict.fromkeys(module for _, module in pairs if module):
-        importlib.reload(module)
+        try:
+            importlib.reload(module)
+        except Exception as error:
+            if task_of(error):
+                raise
+            raise not_loaded(error, Path(str(module.__file__))) from None
     return [
         student if module in (None, student) else getattr(module, student.__name__)
         for student, module in pairs

@@ -19,8 +19,9 @@ UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'$")
 TOO_LONG = "TooLong"
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
+GAPS = tuple(f"NotImplementedError: {label}" for label in ("Exercise ", "Predict: ", "Answer: "))
 # Messages of checks and gaps, which are printed unchanged.
-SAID_BY_CHECKS = ("NotImplementedError", "StillAGap", "CheckFailed", TOO_LONG)
+SAID_BY_CHECKS = (*GAPS, "StillAGap", "CheckFailed", TOO_LONG)
 
 
 def missing_file(name: str, folder: Path) -> str:
@@ -62,7 +63,7 @@ def explained(cells: list[Any], folder: Path) -> Iterator[tuple[Any, str]]:
             said = error
             if not error.startswith(SAID_BY_CHECKS):
                 said = consequence(cell, error, failed) or located(cell, error, cells, folder)
-            if not error.startswith(SAID_BY_CHECKS) or error.startswith("NotImplementedError"):
+            if not error.startswith(SAID_BY_CHECKS) or error.startswith(GAPS):
                 failed.append((cell, said))
             yield cell, said
 

@@ -13,6 +13,7 @@ from lessons.edition.notebook_pages import CHECK_CALL, checked_exercises
 from lessons.folders import notebook_in
 from lessons.student.cell_errors import (
     ESCAPES,
+    GAPS,
     NO_NOTEBOOK,
     SYNTAX_ERRORS,
     TOO_LONG,
@@ -116,10 +117,10 @@ def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
         # The cell may print more after its check, such as a comparison with a prediction.
         said = [line for line in lines if line.startswith(right)] or lines
         return ExerciseResult(exercise, "passed", "".join(said[-1:]).removeprefix(right))
-    if explanation.startswith("NotImplementedError: "):
+    if explanation.startswith(GAPS):
         error = explanation  # the exercise's own cell raised it and defines nothing yet
     name, _, words = error.partition(": ")
-    if name in ("NotImplementedError", "StillAGap"):
+    if name == "StillAGap" or error.startswith(GAPS):
         return ExerciseResult(exercise, "still a gap", words.partition(": ")[2] or words)
     if name == TOO_LONG:
         return ExerciseResult(exercise, "not yet", words)

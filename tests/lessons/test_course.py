@@ -39,6 +39,19 @@ def test_a_check_sees_the_program_as_it_is_saved(program, tmp_path, capsys):
     assert "array_split" in course.show_code(program.minibatches).data
 
 
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [("x = (1 2)", "SyntaxError"), ("  x = 1", "IndentationError"), ("lost", "NameError"),
+     ("import no_such_module", "ModuleNotFoundError")],
+)  # fmt: skip
+def test_a_program_with_an_error_fails_its_check_with_file_and_line(program, tmp_path, line, error):
+    (tmp_path / "my_program.py").write_text(f"x = 1\n{line}\n")
+    with pytest.raises(CheckFailed, match=f"{error} in my_program.py, line 2: ") as caught:
+        course.check("1.4", program.minibatches)
+    assert caught.value.exercise == "1.4"
+    assert caught.value.__suppress_context__
+
+
 def test_functions_of_the_notebook_and_of_packages_are_as_they_are():
     def function():
         pass

@@ -35,8 +35,6 @@ def same(found: np.ndarray, right: np.ndarray, tolerance: float = 1e-5) -> bool:
 
 def a_list(value: Any, what: str) -> list[Any]:
     """Return the value, which has to be a list or a tuple, as a list."""
-    if value is None:
-        raise CheckFailed(what, "None", "Is there a `return` in front of it?")
     if not isinstance(value, list | tuple):
         raise CheckFailed(what, f"a {type(value).__name__}", "Collect them in a list, return it.")
     return list(value)

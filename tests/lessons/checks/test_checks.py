@@ -7,7 +7,14 @@ import pytest
 from advice import ROOT, assert_advice, failure
 
 from lessons.toolkit.checks import lesson_01, lesson_02, lesson_06
-from lessons.toolkit.checks.shared.check import checks_of, compare, exercise
+from lessons.toolkit.checks.shared.check import (
+    RETURN,
+    CheckFailed,
+    StillAGap,
+    checks_of,
+    compare,
+    exercise,
+)
 
 PAGES = sorted((ROOT / "solutions").glob("[01][0-9]_*/lesson.py"))
 
@@ -27,6 +34,26 @@ def test_the_checks_of_a_page_are_there_and_say_what_they_want(page):
 def test_a_gap_is_called_a_gap():
     failed = failure(lesson_02.check_2_4, gap, gap)
     assert str(failed).startswith("Exercise 2.4 is still a gap: each number may be off by half a")
+
+
+def test_an_error_that_a_library_raises_is_not_a_gap():
+    def library(*arguments):
+        raise NotImplementedError('"log_softmax" not implemented for Long')
+
+    failed = failure(lesson_02.check_2_4, library, library)
+    assert not isinstance(failed, StillAGap)
+    assert_advice(failed, "NotImplementedError")
+
+
+@pytest.mark.parametrize("found", [None, "None", "NoneType"])
+def test_a_function_without_return_is_advised_to_return(found):
+    @exercise("9.9")
+    def check():
+        """A layer."""
+        raise CheckFailed("a layer", found, "Add a layer.")
+
+    assert failure(check).args == ("a layer", found, RETURN)
+    assert failure(lesson_02.check_2_5, lambda us, samples: None).args[2] == RETURN
 
 
 def test_a_notebook_shows_the_lines_and_no_traceback():

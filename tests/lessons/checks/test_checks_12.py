@@ -39,7 +39,7 @@ PLANS = {
     "share": (planned(epoch=lambda p, b, n: (b, n // p)), "of all ranks together"),
     "same": (planned(weak=lambda p, b, n: (b, n)), "That is epoch scaling"),
     "exchanged": (planned(weak=lambda p, b, n: (n * p, b)), "wrong way round"),
-    "nothing": (planned(of=lambda pairs: None), "returned a value of the wrong type"),
+    "nothing": (planned(of=lambda pairs: None), "does the function return its result"),
 }
 
 

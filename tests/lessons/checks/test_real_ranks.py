@@ -8,7 +8,7 @@ import pytest
 import torch.distributed as dist
 
 from lessons.toolkit.checks.shared import real_ranks
-from lessons.toolkit.checks.shared.check import CheckFailed, exercise
+from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise
 
 
 @exercise("1.1")
@@ -35,6 +35,15 @@ def test_an_open_gap_on_a_rank_is_a_gap():
 
     with pytest.raises(CheckFailed, match="still a gap"):
         check(gap, 1)
+
+
+def test_an_error_of_a_library_on_a_rank_is_not_a_gap():
+    def library(rank):
+        raise NotImplementedError("not implemented for 'Long'")
+
+    with pytest.raises(CheckFailed, match="not implemented for 'Long'") as caught:
+        check(library, 1)
+    assert not isinstance(caught.value, StillAGap)
 
 
 def test_ranks_meet_whatever_interface_a_site_file_names(monkeypatch, capsys):

@@ -9,8 +9,6 @@ ONE_LIST = "`[[]] * n` is one list n times; `[[] for _ in range(n)]` makes n lis
 
 
 def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
-    if value is None:
-        raise CheckFailed(f"{name} is a list", "None", "Is there a `return` in front of it?")
     try:
         lists = [list(part) for part in value]
     except TypeError:

@@ -32,7 +32,8 @@ def check_12_6(time_to: Function) -> str:
         found = time_to(0.8, list(accuracies), list(SECONDS))
         what = f"time_to(0.8, {accuracies}, {SECONDS})"
         if (found is None) is not (right is None):
-            raise CheckFailed(f"{what} = {right}", shown(found), advice)
+            never = "never (None)" if found is None else shown(found)
+            raise CheckFailed(f"{what} = {right}", never, advice)
         if right is not None:
             compare(number(found, what), right, what, mistakes, advice)
     return "7 s if the target holds, 9.5 s if the first time was luck, and None if it is uncertain."

@@ -95,7 +95,7 @@ def try_unit(zero: ModuleType, size: int, rank: int) -> None:
         elif found is not None and same(found, part(own) / size):
             advice = "That is only this rank's gradient: call self.reduce_scatter."
         wanted = f"after collect, part.grad on rank {rank} of {size} is {numbers(right)}"
-        raise CheckFailed(wanted, "None" if found is None else numbers(found), advice)
+        raise CheckFailed(wanted, "no gradient" if found is None else numbers(found), advice)
     if any(param.grad is not None for param in params):
         wanted = "after collect, param.grad is None for all params"
         advice = "Otherwise they stay in memory: set param.grad = None."

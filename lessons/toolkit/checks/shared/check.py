@@ -9,6 +9,7 @@ import copy
 import functools
 import linecache
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from lessons.toolkit.checks.shared.tensorflow_errors import what_is_wrong, writt
 Function = Callable[..., Any]
 ALL_CHECKS = str(Path(__file__).parents[1])
 SIMULATED_RANKS = str(Path(__file__).parents[2] / "ranks")
+GAP = re.compile(r"(Exercise \d+\.\d+[a-z]?|Predict|Answer): (.+)")
+NOTHING = ("None", "NoneType", "a NoneType")  # found by a check if there is no `return`
+RETURN = "Does the function return its result? Write `return …` in its last line."
 # What beginners' errors say, and what to try.
 BY_HAND = "Do the arithmetic by hand for these numbers and compare."
 ADVICE_BY_MESSAGE = {
@@ -77,14 +81,12 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
             linecache.checkcache()
             try:
                 right = function(*students, **options)
-            except NotImplementedError as gap:
-                task = str(gap).partition(": ")[2] or "fill it in"
-                raise named(
-                    StillAGap(task, None, "Replace `raise …` with your own lines."), number
-                ) from None
             except CheckFailed as failed:
                 raise named(failed, number) from None
             except Exception as error:
+                if task := task_of(error):
+                    gap = StillAGap(task, None, "Replace `raise …` with your own lines.")
+                    raise named(gap, number) from None
                 raise named(failure(error, function), number) from None
             print(f"Exercise {number}: right. {right}")
 
@@ -95,8 +97,40 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
 
 
 def named(failed: CheckFailed, number: str) -> CheckFailed:
+    """Return the failure with its exercise, and with advice if a function returned nothing."""
+    expected, found, try_ = failed.args
+    if not isinstance(failed, StillAGap) and str(found) in NOTHING and "`return" not in try_:
+        failed.args = expected, found, RETURN
     failed.exercise = number
     return failed
+
+
+def task_of(error: BaseException) -> str:
+    """Return the task of an open gap, or "" for another error, such as a library's own."""
+    if not isinstance(error, NotImplementedError):
+        return ""
+    gap = GAP.match(what_is_wrong(error).removeprefix("NotImplementedError: "))
+    return gap[2] if gap else ""
+
+
+def not_loaded(error: Exception, program: Path) -> CheckFailed:
+    """Convert an error of a program that is loaded into a failure that names file and line."""
+    own = [f for f in written_lines(error) if Path(f.filename).parent == program.parent]
+    file, line, text, said = program.name, None, None, what_is_wrong(error)
+    if isinstance(error, SyntaxError) and error.filename:
+        file, line, text = Path(error.filename).name, error.lineno, error.text
+        said = f"{type(error).__name__}: {error.msg}"
+    elif own:
+        file, line, text = Path(own[-1].filename).name, own[-1].lineno, own[-1].line
+    kind, _, said = said.partition(": ")
+    return CheckFailed(
+        f"{program.name} without an error",
+        f"{kind} in {file}"
+        + (f", line {line}" if line else "")
+        + f": {said}"
+        + (f"\n          {text.strip()}" if text else ""),
+        f"Correct {file}, save it, and run this cell again.",
+    )
 
 
 def failure(error: Exception, check: Function) -> CheckFailed:
@@ -108,12 +142,11 @@ def failure(error: Exception, check: Function) -> CheckFailed:
     inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
     said = what_is_wrong(error)[:200]
     if not inside:
-        return CheckFailed(
-            summary(check),
-            said,
+        advice = (
             "The first line of your function (`def …`) has the wrong arguments, or the function "
-            "returned a value of the wrong type. Compare both with the text above it.",
+            "returned a value of the wrong type. Compare both with the text above it."
         )
+        return CheckFailed(summary(check), said, RETURN if "NoneType" in said else advice)
     place = inside[-1]
     return CheckFailed(
         summary(check),
@@ -142,8 +175,6 @@ def checks_of(module: Any) -> dict[str, Callable[..., None]]:
 
 def number(value: Any, name: str) -> float:
     """Return the value as a finite number; a student's function may return anything."""
-    if value is None:
-        raise CheckFailed(f"{name} is a number", "None", "Is there a `return` in front of it?")
     if not isinstance(value, bool | str | bytes):
         try:
             result = float(value)
@@ -156,8 +187,6 @@ def number(value: Any, name: str) -> float:
 
 def pair(value: Any, name: str, parts: tuple[str, str] = ("low", "high")) -> tuple[float, float]:
     """Return the value as two numbers. `parts` contains their names."""
-    if value is None:
-        raise CheckFailed(f"{name} are two numbers", "None", "Is there a `return` in front of it?")
     try:
         first, second = value
     except (TypeError, ValueError):

@@ -3,11 +3,12 @@
 A gap is shown in one line, as the checks do, instead of a traceback.
 """
 
-import re
 import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from lessons.toolkit.checks.shared.check import GAP
 
 THIS_CELL = "this cell"
 RUN_ABOVE = (
@@ -15,7 +16,6 @@ RUN_ABOVE = (
     'Cell. If `{name}` is meant as text, put it in quotes: "{name}". Otherwise, the name is '
     "misspelt."
 )
-LABEL = re.compile(r"(Exercise \d+\.\d+[a-z]?|Predict|Answer): ")
 
 
 def show_in_one_line() -> None:
@@ -34,7 +34,7 @@ def show(
     tb_offset: int | None = None,
 ) -> None:
     """Show the error. IPython sets the name of the last parameter."""
-    if LABEL.match(str(error)):
+    if GAP.match(str(error)):
         lines = [f"{error}.", f"Replace `raise …` in {place_of(trace)} with your own lines."]
         error._render_traceback_ = lambda: lines
     elif kind is NameError and error.name and place_of(trace) == THIS_CELL:

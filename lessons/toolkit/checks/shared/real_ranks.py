@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, failure
+from lessons.toolkit.checks.shared.check import CheckFailed, failure, task_of
 
 PATIENCE = datetime.timedelta(seconds=5)  # that a rank waits for another one on an idle machine
 MEETING = datetime.timedelta(seconds=15)  # that a rank waits until all have started
@@ -72,9 +72,9 @@ def outcome(work: Callable[[], Any], check: Any, waits: Sequence[str] = ()) -> t
     """Return how the work ended, and its result or error. waits: words of errors of waiting."""
     try:
         return "returned", work()
-    except (CheckFailed, NotImplementedError) as failed:
-        return "raised", failed
     except Exception as error:
+        if isinstance(error, CheckFailed) or task_of(error):
+            return "raised", error
         if any(words in str(error).lower() for words in waits):
             return "waits", None
         return "raised", failure(error, inspect.unwrap(check))
