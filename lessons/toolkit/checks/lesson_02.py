@@ -7,6 +7,7 @@ from lessons.toolkit.checks.shared.check import (
     CheckFailed,
     Function,
     check_number,
+    compare,
     exercise,
     pair,
     shown,
@@ -22,6 +23,7 @@ OTHER_NETWORKS = {
     7_850: "The hidden layer is missing: 512 units between the pixels and the 10 outputs.",
     19_978: "The pixels are not flattened: begin with a Flatten layer.",
 }
+THIS_BATCH = "All four calls are made. Do they use this batch, and the loss of its outputs?"
 
 
 @exercise("2.1")
@@ -31,7 +33,7 @@ def check_2_1(build_model: Function) -> str:
 
     model = build_model("mlp512")
     if not hasattr(model, "count_params"):
-        advice = "`layers` is the list of layers. The function's last line makes a model of it."
+        advice = "Make a model of the layers: `keras.Sequential([…])`."
         raise CheckFailed("build_model returns a Keras model", shown(model), advice)
     if not model.built:  # train.py counts the parameters before any image goes through
         advice = "Write `input_shape=(28, 28)` in the first layer."
@@ -78,20 +80,28 @@ def check_2_2(train_step: Function) -> str:
         calls.append("forward")
         return torch.nn.functional.cross_entropy(outputs, labels)
 
-    with torch.no_grad():
-        first = torch.nn.functional.cross_entropy(model(x), y).item()
+    def loss_now(after: Function) -> float:
+        with torch.no_grad():
+            return torch.nn.functional.cross_entropy(after(model(x)), y).item()
+
+    nothing, softmax = torch.nn.Identity(), torch.nn.Softmax(1)
+    first = loss_now(nothing)
     returned = train_step(model, optimizer, loss_function, x, y)
     check_order(calls)
     check_returned(returned, len(y))
-    for _ in range(19):
+    for _ in range(18):
         train_step(model, optimizer, loss_function, x, y)
-    with torch.no_grad():
-        last = torch.nn.functional.cross_entropy(model(x), y).item()
+    # The network is nearly sure now, so a second softmax makes a large difference.
+    right, twice = loss_now(nothing), loss_now(softmax)
+    returned = train_step(model, optimizer, loss_function, x, y)
+    advice = "Leave the softmax out: the loss function contains it, and two slow the training down."
+    compare(returned[0].item(), right, "the loss of step 20", {twice: advice}, THIS_BATCH)
+    last = loss_now(nothing)
     if not last <= first / 2:
         raise CheckFailed(
             f"a loss of at most {first / 2:.2f} after 20 steps on one batch",
             f"{last:.2f}, from {first:.2f} at the start",
-            "All four calls are made. Do they use this batch, and the loss of its outputs?",
+            THIS_BATCH,
         )
     return f"Loss on one batch from {first:.2f} to {last:.2f} in 20 steps."
 

@@ -86,6 +86,8 @@ STEPS = [
     ([FORWARD, LOSS, BACKWARD, STEP, RETURN], "zero_grad()` is missing"),
     ([ZERO, FORWARD, LOSS, STEP, RETURN], "backward()` is missing"),
     ([ZERO, FORWARD, LOSS, BACKWARD, RETURN], "step()` is missing"),
+    ([ZERO, "outputs = model(x).softmax(1)", LOSS, BACKWARD, STEP, RETURN], "softmax out"),
+    ([ZERO, FORWARD, LOSS, BACKWARD, STEP], "`return loss, outputs`"),
 ]
 
 
