@@ -1,6 +1,7 @@
 """Choose what to show after a failed job: the end of its output, and advice on its errors."""
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
 
 from cluster.jobs.readable import readable_lines
@@ -9,8 +10,15 @@ from cluster.schedulers.contract import JobStatus, Show
 LAST_LINES = 15
 LOOKED_AT = 200  # lines from the end; many lines can follow the first rank's message
 
+# The place of a Python error: the last file above it.
+PLACE = r'File "(?:[^"\n]*/)?([^"/\n]+)", line (\d+)(?s:(?:(?!File ").){1,600}?)'
+STARTUP = re.compile(r"oneDNN custom|absl::InitializeLog|cpu_feature_guard|rebuild TensorFlow with")
 # What programs, MPI and the batch system write -> advice.
 ADVICE = {
+    PLACE + r"NotImplementedError: (Exercise \d+\.\d+[a-z]?)": r"\3 in \1, line \2 is still a gap:"
+    " fill it; lessons check finds it without a job",
+    PLACE + r"((?:Syntax|Indentation|Tab|Name)Error: .*)": r"\3, in \1, line \2: correct it;"
+    " lessons check finds it without a job",
     r"Disk quota exceeded": "your quota is used up: quota -s; du -sh * | sort -h",
     r"No space left on device": "the disk is full: df -h .; keep large files in scratch folders",
     r"DUE TO TIME LIMIT": "the job reached its time limit: ask for more --time, or let it do less",
@@ -29,8 +37,6 @@ ADVICE = {
     "of another compiler or MPI is found first: module list; cluster doctor",
     r": command not found": "a command is misspelt or not installed here: compare the line with the"
     " lesson's job file (launch, facts); a site's own commands need its module",
-    r"NameError: ": "a name is misspelt, or used before it has a value: the last lines before"
-    " NameError say where; lessons check finds it without a job",
     r"No module named": "this Python lacks a package; choose the course's: cluster use SITE"
     " --environment FOLDER",
     r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed|connect.*timed out"
@@ -53,7 +59,8 @@ def tell(statuses: list[JobStatus], say: Show) -> None:
         lines = end_of(file, LOOKED_AT)
         if lines and not (command == "logs -e" and file == failed.output):
             say(f"The end of {file} (cluster {command} {failed.label}):")
-            for line in readable_lines(lines)[-LAST_LINES:]:
+            own = [line for line in readable_lines(lines) if not STARTUP.search(line)]
+            for line in own[-LAST_LINES:]:
                 say(f"    {line}")
     advise(failed, say)
 
@@ -75,4 +82,10 @@ def end_of(file: Path | None, number: int) -> list[str]:
 def meaning(lines: list[str]) -> list[str]:
     """Return the advice on errors in these lines, in the table's order."""
     text = "\n".join(lines)
-    return [advice for pattern, advice in ADVICE.items() if re.search(pattern, text)]
+    found = [(re.search(pattern, text), advice) for pattern, advice in ADVICE.items()]
+    sentences = [match.expand(advice) for match, advice in found if match]
+    if unknown := re.search(r"(\S+): error: unrecognized arguments: ([^\s=]+)", text):
+        options = re.findall(r"--[\w-]+", text[: unknown.start()])  # of the usage above it
+        near = get_close_matches(unknown[2], options, 1) or ["--help"]
+        sentences.append(f"{unknown[1]} has no option {unknown[2]}: try {near[0]}")
+    return sentences

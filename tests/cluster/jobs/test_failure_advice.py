@@ -11,7 +11,16 @@ MESSAGES = [
     ("slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.", "memory ran out"),
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "the GPU's memory"),
     ("slurm_script: line 12: laucnh: command not found", "(launch, facts)"),
-    ("NameError: name 'modle' is not defined. Did you mean: 'model'?", "lessons check"),
+    ('  File "/h/02/train.py", line 9, in main\n    modle.fit()\n    ^^^^^\n'
+     "NameError: name 'modle' is not defined. Did you mean: 'model'?", "in train.py, line 9: "),
+    ('  File "/h/02/train.py", line 37\n    x = (1 2)\n         ^^^\n'
+     "SyntaxError: invalid syntax. Perhaps you forgot a comma?", "in train.py, line 37: "),
+    ('[rank1]:   File "/h/02/a.py", line 70, in main\n[rank1]:   File "/h/02/b.py", line 30, in f\n'
+     '[rank1]:     raise NotImplementedError("Exercise 2.1: flatten")\n'
+     "[rank1]: NotImplementedError: Exercise 2.1: flatten", "Exercise 2.1 in b.py, line 30 "),
+    ("usage: train.py [-h] [--model {mlp512,cnn}] [--epochs EPOCHS]\n                [--lr LR]\n"
+     "train.py: error: unrecognized arguments: --epohcs=3", "train.py has no option --epohcs: try "
+     "--epochs"),
     ("ModuleNotFoundError: No module named 'horovod'", "--environment FOLDER"),
     ("NCCL WARN Bootstrap : no socket interface found", "GLOO_SOCKET_IFNAME"),
     ("urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
@@ -26,11 +35,22 @@ def test_a_message_gets_its_sentence(message, advice):
     assert any(advice in sentence for sentence in meaning(["Epoch 1", message, "srun: error"]))
 
 
+def test_an_error_that_a_library_raises_is_not_a_gap():
+    lines = ['  File "/h/torch/f.py", line 3, in f', "NotImplementedError: not for 'Long'"]
+    assert meaning(lines) == []
+
+
 def test_a_failed_job_shows_the_ends_of_both_files_and_advice(shell):
-    shell.write("job.sbatch", "seq 100; echo x >/dev/full", "-o %j.out", "-e %j.err")
+    shell.write(
+        "job.sbatch",
+        "seq 100; echo oneDNN custom operations are on >&2; echo x >/dev/full",
+        "-o %j.out",
+        "-e %j.err",
+    )
     said = shell.cluster("submit", "--wait", "job.sbatch", ok=False).stderr
     assert "    99\n    100\n" in said
     assert "    85\n" not in said
+    assert "oneDNN" not in said
     assert "write error: No space left on device\n" in said  # a device that is always full
     assert f"The end of {shell.folder}/1.err (cluster logs -e 1):" in said
     assert said.endswith("keep large files in scratch folders\n")
