@@ -128,7 +128,8 @@ TEXTS = (".out", ".err", ".txt", ".log", ".md", ".py", ".csv", "")
 def for_canvas(downloaded: Path, graded: GradedClass, people: Mapping[str, Person]) -> Pack:
     """Return a zip whose file names match those in Canvas's own download of the lesson.
 
-    A student's .zip is replaced by the page and the text, and any other text file by the text.
+    A student's .zip is replaced by the page and the text, and any other text file by the text:
+    Canvas shows both under the names of the student's files.
     """
     back = of_lesson(downloaded, graded, people)
     by_id = {person.canvas_id: name for name, person in people.items() if person.canvas_id}
