@@ -37,9 +37,8 @@ class Day:
         try:
             *_, output = submit_once(str(job_file), *words, options=named)
         except JobError as error:
-            raise WrongError(
-                str(error), f"the job is {job_file}; by hand: cd {job_file.parent}, cluster submit"
-            ) from None
+            by_hand = f"the job is {job_file}; by hand: cd {job_file.parent}, cluster submit"
+            raise WrongError(str(error), by_hand) from None
         return output
 
     def copied(self, lesson: str) -> Path:

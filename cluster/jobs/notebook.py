@@ -72,6 +72,14 @@ def submit_once(
     if job_id is None and not again and (files := brought(path, words, options, site)):
         print(f"{path}: its output is here: {', '.join(file.name for file in files)}")
         return files
+    indices = [str(index) for index in jobfile.request(jobfile.read(path), options).array or ()]
+    most = site.number("SITE_MAX_JOBS") or len(indices)
+    if job_id is None and len(indices) > most:
+        print(f"{path}: {site.name} takes {most} of your jobs at a time: the array goes in parts")
+        parts = [",".join(indices[at : at + most]) for at in range(0, len(indices), most)]
+        each = (options | {"array": part} for part in parts)
+        done = [submit_once(job_file, *words, options=part, again=again) for part in each]
+        return [file for files in done for file in files]
     statuses = wait_quietly(job_id or submitted(path, words, options, site), site)
     failed = [status for status in statuses if not status.succeeded]
     if failed:

@@ -67,9 +67,8 @@ def submit_words(words: list[str], site: Site, show: Show = on_error_stream) -> 
         try:
             exit_if_failed(wait_for(job_id, site, on_error_stream))
         except KeyboardInterrupt:
-            on_error_stream(
-                f"\nYou stopped waiting, but job {job_id} continues. To end it: scancel {job_id}"
-            )
+            text = f"You stopped waiting, but job {job_id} continues. To end it: scancel {job_id}"
+            on_error_stream(f"\n{text}")
             raise SystemExit(130) from None
 
 

@@ -34,9 +34,7 @@ from cluster.sites.use import PERSONAL
 )
 @click.argument("path", metavar="CLASS[/STUDENT]", type=click.Path(path_type=Path))
 @click.argument("lesson", metavar="NN")
-@click.option(
-    "--as", "user", required=True, metavar="USER", help="The account that the jobs belong to."
-)
+@click.option("--as", "user", required=True, metavar="USER", help="The account of the jobs.")
 @click.option(
     "--out",
     type=FOLDER,

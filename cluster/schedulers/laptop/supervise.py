@@ -87,12 +87,8 @@ def end_state(code: int, ended_from_outside: str | None) -> dict:
     failed = job_records.FAILED if code else job_records.COMPLETED
     state = ended_from_outside or failed
     reason = "NonZeroExitCode" if state == job_records.FAILED else "None"
-    return {
-        "state": state,
-        "reason": reason,
-        "exit_code": max(code, 0),
-        "exit_signal": max(-code, 0),
-    }
+    ended = {"exit_code": max(code, 0), "exit_signal": max(-code, 0)}
+    return ended | {"state": state, "reason": reason}
 
 
 def open_streams(job: QueuedJob) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from autograder.cpus import whole_cores
 from cluster.jobs import notebook
 from cluster.jobs.notebook import JobError, SubmitError, submit_once
 from cluster.jobs.wait import cancel_jobs_of
-from cluster.sites.site_files import current
+from cluster.sites.site_files import FOLDER, current
 from tests.autograder.make_record import make_record
 
 
@@ -73,6 +73,15 @@ def test_what_a_notebook_sets_for_itself_does_not_reach_the_job(lesson, monkeypa
     printed = notebook.typed("env")
     assert "CUDA_VISIBLE_DEVICES=1" in printed
     assert "TF_CPP_MIN_LOG_LEVEL" not in printed
+
+
+def test_an_array_goes_in_parts_where_the_site_takes_few_jobs_at_a_time(lesson, monkeypatch):
+    few = lesson.folder / "few.sh"
+    few.write_text(f"source {FOLDER}/laptop.sh\nSITE_MAX_JOBS=2\n")
+    monkeypatch.setenv("COURSE_SITE", str(few))
+    name = lesson.write("a.sbatch", "echo", "--array=0-2", "--output=%A_%a.out")
+    assert names(submit_once(name)) == ["1_0.out", "1_1.out", "3_2.out"]
+    assert names(submit_once(name)) == ["1_0.out", "1_1.out", "3_2.out"]
 
 
 @pytest.mark.parametrize(
