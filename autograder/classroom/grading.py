@@ -23,6 +23,7 @@ from autograder.settings.rubric_schema import Rubric, own_readers
 from autograder.submissions.answers import answers_of
 from autograder.submissions.class_folder import Submission
 from autograder.submissions.doubts import UNOPENED, note_of
+from autograder.submissions.kinds import output_name
 from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.texts import quoted_lines, read_programs, report_of
 from autograder.verdict import (
@@ -77,7 +78,7 @@ def grade_files(
     runs = read_files(files.outputs, own_readers(settings.rubrics.get(files.lesson or "")))
     files.findings += [*badly_submitted(runs), *cut_off(runs)]
     for run in runs:  # an empty error output says nothing
-        if run.outcome == Outcome.EMPTY and not run.files[0].endswith(".err"):
+        if run.outcome == Outcome.EMPTY and not output_name(run.files[0]).is_error:
             files.doubt(note_of(FindingCode.FILE_EMPTY, run.files[0], "it is empty"))
     lesson = files.lesson or recorded_lesson(runs)
     rubric = settings.rubrics.get(lesson or "")

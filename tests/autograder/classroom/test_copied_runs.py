@@ -1,6 +1,7 @@
 """Tests of the facts that two honest students may share, and of those that they may not."""
 
 import json
+import re
 
 import pytest
 
@@ -82,6 +83,8 @@ def test_two_students(tmp_path, grade, second, code):
         shared = [reason for reason in row["look"] if reason["code"] in SHARED]
         assert [reason["code"] for reason in shared] == ([code] if code else [])
         assert all(other in reason["text"] for reason in shared)
+        page = (whole / f"students/{row['student']}.html").read_text()
+        assert not re.search(rf"\b{other}\b", page)
 
 
 def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():

@@ -10,12 +10,7 @@ from autograder.evidence.examine import Examined
 from autograder.settings.reruns import read_rerun
 from autograder.verdict import Repeated
 from tests.autograder.class_yaml import setting
-from tests.autograder.make_record import (
-    hand_in,
-    make_record,
-    some_rounds,
-    write_lines,
-)
+from tests.autograder.make_record import hand_in, make_record, some_rounds, write_lines
 
 SUBMITTED = 1772791200.0  # 2026-03-06T10:00:00Z, four days after the record
 THERE = {"run": "aaaa0077", "job_id": "77", "started": "2026-03-06T10:00:05+00:00"}
@@ -62,6 +57,9 @@ def test_grading_with_reruns(tmp_path, grade):
     assert tier(grade(tmp_path / "class", *setting("reruns", reruns))) == "reproduced"
     page = (tmp_path / "grades" / "students" / "ada.html").read_text()
     assert "evidence: reproduced" in page
+    other = both_jobs() | {"77": (["0badcafe"], again("77"))}  # of a run that does not count
+    rerun_folder(tmp_path / "reruns", "ada", "02", other)
+    assert tier(grade(tmp_path / "class", *setting("reruns", reruns))) == "self-consistent"
     rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs(test_accuracy=0.9))
     result = grade(tmp_path / "class", *setting("reruns", reruns))
     assert tier(result) == "self-consistent"

@@ -97,14 +97,17 @@ def test_nbgrader_is_told_of_late_days_and_takes_no_override_for_one(tmp_path, g
     for student in ("ada", "ben"):
         folder = hand_in(tmp_path / "class" / student / "02")
         (folder / "timestamp.txt").write_text("2026-03-02 20:00:00 UTC")
-    (tmp_path / "changes.csv").write_text("student,lesson,points,reason\nben,02,3,talked\n")
+    (tmp_path / "changes.csv").write_text(
+        "student,lesson,points,reason\nben,02,3,talked\nada,00,4,x\n"
+    )
     words = [*late_rules(tmp_path, DUE + "penalty_a_day: 10%\n")]
     words += setting("overrides", tmp_path / "changes.csv")
     out = grade(tmp_path / "class", *words).folder
     rows = csv.DictReader(io.StringIO((out / "nbgrader.csv").read_text()))
     columns = ("raw_score", "late_submission_penalty", "score")
     scores = [tuple(row[name] for name in columns) for row in rows]
-    assert scores == [("10.0", "1.0", "9.0"), ("3.0", "0.0", "3.0")]
+    # Nothing was submitted for lesson 00.
+    assert scores == [("4.0", "0.0", "4.0"), ("10.0", "1.0", "9.0"), ("3.0", "0.0", "3.0")]
 
 
 # --- who is in the class ----------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Rows of overrides and extensions name students of the class, or nothing is graded."""
 
+import shutil
+
 import pytest
 
 from tests.autograder.class_yaml import late_rules, setting
@@ -66,3 +68,15 @@ def test_a_full_name_is_accepted_if_only_one_student_has_it(one_row, tmp_path, f
     assert refused.exit_code == 2
     assert {"overrides": "overrides.csv:2", "manifest": "david/02"}[file] in refused.stderr
     assert "david or zoe" in refused.stderr
+
+
+def test_names_that_differ_in_case_are_two_students(one_row, tmp_path):
+    hand_in(tmp_path / "class" / "Ada" / "02", answers={})
+    rows = one_row("Ada").table
+    assert [row[0] for row in rows if row[2] == "7/10"] == ["Ada"]
+
+
+def test_one_student_alone_is_graded_whoever_the_rows_are_on(one_row, tmp_path):
+    shutil.rmtree(tmp_path / "class" / "ada")
+    result = one_row("ada")  # as on Gradescope, where the rest of the class is unknown
+    assert (result.exit_code < 2, "Warning: " in result.stderr) == (True, True)

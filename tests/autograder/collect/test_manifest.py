@@ -12,13 +12,7 @@ from autograder.codes import FindingCode
 from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in, merged, written
 from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import hand_in
-from tests.autograder.submissions.downloads import (
-    KEPT,
-    below,
-    canvas,
-    packed,
-    write,
-)
+from tests.autograder.submissions.downloads import KEPT, below, canvas, packed, write
 
 GOOD, BAD = ((KEPT / "01" / f"{name}.out.txt").read_bytes() for name in ("right", "no-biases"))
 

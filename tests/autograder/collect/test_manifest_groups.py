@@ -5,13 +5,7 @@ import json
 import pytest
 
 from autograder.classroom import grading
-from tests.autograder.submissions.downloads import (
-    below,
-    canvas,
-    gradescope,
-    work,
-    write,
-)
+from tests.autograder.submissions.downloads import below, canvas, gradescope, work, write
 
 GROUPS = "group,student\nteam 1,ada\nteam 1,ben\n"
 

@@ -5,12 +5,7 @@ from click.testing import CliRunner
 
 from autograder import data_files
 from autograder.cli import main
-from tests.autograder.make_record import (
-    RIGHT_ANSWERS,
-    hand_in,
-    make_record,
-    write_lines,
-)
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 
 
 def rows(result) -> dict[tuple[str, str], list[str]]:

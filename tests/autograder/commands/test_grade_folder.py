@@ -60,3 +60,25 @@ def test_of_a_class_that_is_graded_without_a_folder_it_is_said_that_nothing_is_k
     done = CliRunner().invoke(main, ["grade", str(tmp_path / "class"), "--profile", "smoke"])
     assert "Nothing was saved: --out FOLDER writes pages and tables." in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"class"}
+
+
+LONG = "x" * 300  # no file can have this name
+REFUSED = {
+    f"grade {LONG}": "File name too long",
+    f"grade class --profile full --out {LONG}": "File name too long",
+    f"grade class --set expected={LONG}": "there is no folder",
+    f"check-mine {LONG}": "does not exist",
+    "grade class --profile full --set reruns=empty": "empty has no reruns: run `cluster rerun",
+    "collect class --from moodle --into new --worksheet sheet.csv": "is not a grading worksheet",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_mistake_is_a_sentence_and_leaves_nothing(tmp_path, monkeypatch, words):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    (tmp_path / "empty").mkdir()
+    write_lines(tmp_path / "sheet.csv", ["Identifier", "Participant 5801"])
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, words.split())
+    assert (result.exit_code, REFUSED[words] in result.stderr) == (2, True), result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"class", "empty", "sheet.csv"}

@@ -7,9 +7,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from tests.autograder.class_yaml import setting
-from tests.autograder.make_record import (
-    write_lines,
-)
+from tests.autograder.make_record import write_lines
 
 OURS = """
 lesson: "03"

@@ -9,10 +9,7 @@ import sys
 import pytest
 
 from tests.autograder.conftest import COLUMNS
-from tests.autograder.make_record import (
-    hand_in,
-    make_record,
-)
+from tests.autograder.make_record import hand_in, make_record
 
 
 def test_a_single_student_sees_each_check_and_the_page(tmp_path, grade):

@@ -20,11 +20,7 @@ RIGHT = [
     if job.start != "elastic"  # which has too few ranks
 ]
 # The only findings that planted mistakes may cause. Honest work must cause none.
-OF_MISTAKES = (
-    Code.NEVER_WRITTEN,
-    Code.OTHER_RANK_COUNT,
-    Code.SAMPLES_IMPOSSIBLE,
-)
+OF_MISTAKES = (Code.NEVER_WRITTEN, Code.OTHER_RANK_COUNT, Code.SAMPLES_IMPOSSIBLE)
 # Weak scaling with a plan in which two ranks do the work of one (12.1).
 OF_SCALING = (*OF_MISTAKES, Code.SHARE_BEYOND_ONE)
 

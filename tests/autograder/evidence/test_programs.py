@@ -6,13 +6,7 @@ import pytest
 
 from autograder.codes import FindingCode
 from tests.autograder.class_yaml import setting
-from tests.autograder.evidence.handed_in_programs import (
-    RELEASED,
-    TORCH,
-    TRAIN,
-    ran,
-    student,
-)
+from tests.autograder.evidence.handed_in_programs import RELEASED, TORCH, TRAIN, ran, student
 from tests.autograder.make_record import make_record, write_lines
 
 NOT_THE_ONE = FindingCode.OTHER_PROGRAM.heading

@@ -27,8 +27,7 @@ def test_words_of_real_lines_in_any_order(words):
 
 
 OWN = template.load_reader(
-    "ours",
-    ["Epoch {epoch}/{of}", "loss: {train_loss}", "accuracy: {test_accuracy}", "step {step}"],
+    "ours", ["Epoch {epoch}/{of}", "loss: {train_loss}", "accuracy: {test_accuracy}", "step {step}"]
 )
 READERS = [*presets.readers(), OWN]
 

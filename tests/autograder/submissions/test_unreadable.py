@@ -33,11 +33,7 @@ def refused(monkeypatch):
 
 
 # The unreadable file, and the points that are left.
-REFUSED = [
-    ("answers.txt", "6/10"),
-    ("timestamp.txt", "10/10"),
-    ("02_torch_2.out", "5/10"),
-]
+REFUSED = [("answers.txt", "6/10"), ("timestamp.txt", "10/10"), ("02_torch_2.out", "5/10")]
 
 
 @pytest.mark.parametrize(("name", "points"), REFUSED)
