@@ -83,7 +83,9 @@ def horovod() -> Diagnosis:
     """Report what `horovodrun --check-build` would, without starting both frameworks."""
     folder = horovod_folder()
     if not folder.is_dir():
-        return look("not installed; lessons 07 to 09 need it", "make horovod")
+        has_cuda = any(map(installed, CUDNN)) or bool(torch().facts.get("cuda"))
+        advice = "python -m cluster.environment.horovod_wheel --gpu" if has_cuda else "make horovod"
+        return look("not installed; lessons 07 to 09 need it", advice)
     os.environ["HOROVOD_LOG_LEVEL"] = "fatal"
     parts = {"TensorFlow": any(folder.glob("tensorflow/mpi_lib*.so"))}
     try:

@@ -101,6 +101,14 @@ def test_gpus_are_seen_by_all_or_it_is_said(visible, torch, nccl, said):
         assert diagnosis.advice
 
 
+@pytest.mark.parametrize(("cuda", "command"), [("13.0", "horovod_wheel --gpu"), (None, "make ")])
+def test_horovod_is_compiled_for_gpus_where_the_framework_has_cuda(monkeypatch, cuda, command):
+    monkeypatch.setattr(frameworks, "horovod_folder", lambda: Path("/nowhere"))
+    monkeypatch.setattr(frameworks, "installed", lambda name: None)
+    monkeypatch.setattr(frameworks, "torch", lambda: ok("", cuda=cuda))
+    assert command in frameworks.horovod().advice
+
+
 @pytest.mark.parametrize(
     ("name", "framework", "cuda", "driver", "needed"),
     [
