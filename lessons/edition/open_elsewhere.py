@@ -5,7 +5,7 @@ release lessons week by week need to know about it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from lessons.edition.gaps import find_gaps
@@ -18,13 +18,14 @@ PROGRAMS = (".py", ".ipynb", ".sbatch")
 
 
 def open_elsewhere(root: Path, texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return, for each exercise, the files in `texts` that contain its solution.
+    """Return, for each exercise of a lesson in `texts`, the files that contain its solution.
 
     `texts` are the texts that `release.readable` returns.
     """
     lines = {name: set(text.splitlines()) for name, text in texts.items() if is_program(name)}
     found: dict[str, list[str]] = {}
-    for number, telling in gaps_of(root):
+    folders = {Path(name).parts[1] for name in lines}
+    for number, telling in gaps_of(root, folders):
         for name, there in lines.items():
             if sum(line in there for line in telling) >= ENOUGH * len(telling):
                 files = found.setdefault(number, [])
@@ -40,10 +41,10 @@ def is_program(name: str) -> bool:
     return name.startswith("lessons/") and "/toolkit/" not in name and name.endswith(PROGRAMS)
 
 
-def gaps_of(root: Path) -> Iterator[tuple[str, list[str]]]:
+def gaps_of(root: Path, folders: Collection[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each exercise whose gap contains distinctive lines, together with these lines."""
     for folder in lesson_folders(root / "solutions").values():
-        for path in sorted(folder.glob("*.py")):
+        for path in sorted(folder.glob("*.py")) if folder.name in folders else ():
             for gap in find_gaps(path.read_text(encoding="utf-8"), path.name):
                 told = telling_lines(gap.body)
                 if gap.number and told:

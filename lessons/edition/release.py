@@ -167,9 +167,12 @@ def read_by(root: Path, number: str) -> list[str]:
 def write_folder(
     target: Path, files: dict[str, bytes], executable: frozenset[str], dates: Mapping[str, float]
 ) -> None:
+    places = {each for name in files for each in (target / name).parents}
+    for folder in sorted(each for each in places if not each.exists()):
+        folder.mkdir()
+        folder.chmod(0o755)  # students read it, whatever the umask of the release is
     for name, content in files.items():
         path = target / name
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         path.chmod(0o755 if name in executable else 0o644)
         os.utime(path, (dates[name], dates[name]))

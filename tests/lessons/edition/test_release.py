@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from lessons.cli import main
 from lessons.edition.gaps import find_gaps
-from lessons.edition.release import TELLING, gather, leaks
+from lessons.edition.release import TELLING, gather, leaks, write_folder
 
 ROOT = Path(__file__).parents[3]
 
@@ -109,6 +109,16 @@ def edition(tmp_path_factory):
     done = CliRunner().invoke(main, ["release", "--out", str(folder)])
     assert done.exit_code == 0, done.output
     return folder
+
+
+def test_everybody_can_read_a_release_that_was_made_with_a_strict_umask(tmp_path):
+    before = os.umask(0o077)
+    try:
+        write_folder(tmp_path / "a" / "b", {"docs/x.md": b"x"}, frozenset(), {"docs/x.md": 0})
+    finally:
+        os.umask(before)
+    made = {path.stat().st_mode & 0o777 for path in (tmp_path / "a").rglob("*") if path.is_dir()}
+    assert made == {0o755}
 
 
 def test_a_folder_with_something_in_it_is_left_alone(small, lessons_command, tmp_path):

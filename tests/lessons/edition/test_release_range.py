@@ -55,6 +55,8 @@ def test_it_says_which_gaps_are_open_elsewhere(released):
     assert not {"7.2", "7.3"} & found.keys()
     assert any("7.3: 08_data/train.py" in line for line in in_words(open_in(released)))
     assert found.keys() < open_in(released).keys()
+    first = open_in(gather(ROOT, LESSONS - {"00"}))
+    assert {number.split(".")[0] for number in first} <= {"0"}, "no other lesson has gaps here"
 
 
 @pytest.mark.parametrize(
