@@ -67,6 +67,8 @@ def named_after(label: str, ending: str) -> Path | None:
 
 def point_to_errors(status: JobStatus, shown: Path | None) -> None:
     """Name the error file of a failed job, which usually holds the reason, and give advice."""
+    if not status.over:  # after a job's end, the batch system can take a minute to record how
+        click.echo(f"job {status.label}: {status.state}; its end is not recorded yet", err=True)
     if not status.over or status.succeeded:
         return
     error = status.error

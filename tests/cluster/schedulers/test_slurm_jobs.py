@@ -55,3 +55,13 @@ def test_a_log_is_found_by_the_jobs_number_and_not_by_the_lessons(slurm, label, 
         (slurm.folder / f"10_native_{number}.out").write_text(f"job {number}\n")
     answer(slurm, squeue=[f"{label}|COMPLETED|None|N/A\n", "", 0])
     assert slurm.at("box", "logs", label, ok=bool(log)).stdout == log
+
+
+@pytest.mark.parametrize("source", ["squeue", "sacct"])
+def test_a_log_says_when_the_end_of_its_job_is_not_recorded_yet(slurm, source):
+    (slurm.folder / "x_78.out").write_text("hello\n")
+    row = "78|COMPLETING|None|N/A\n" if source == "squeue" else "78|RUNNING\n"
+    answer(slurm, **{source: [row, "", 0]})
+    done = slurm.at("box", "logs", "78")
+    assert done.stdout == "hello\n"
+    assert f"job 78: {row.split('|')[1].strip()}" in done.stderr
