@@ -14,7 +14,7 @@ from cluster.sites import site_files
 # Every setting: whether it is required, and its allowed values.
 WHOLE_NUMBER = re.compile(r"\d+")
 SETTINGS: dict[str, tuple[bool, re.Pattern | None]] = {
-    "SITE_NAME": (True, re.compile(r"[a-z][a-z0-9_-]*")),
+    "SITE_NAME": (True, None),
     "SITE_TITLE": (True, None),
     "SITE_SCHEDULER": (True, re.compile("|".join(SCHEDULERS))),
     "SITE_LAUNCHER": (True, re.compile(r"srun|mpirun|mpiexec|torchrun|horovodrun")),
@@ -28,12 +28,9 @@ SETTINGS: dict[str, tuple[bool, re.Pattern | None]] = {
     "SITE_MAX_JOBS": (False, re.compile(r"[1-9]\d*")),
     "SITE_INTERNET": (True, re.compile(r"yes|no")),
     "SITE_SCRATCH": (True, None),
-    "SITE_MASTER_SUFFIX": (False, None),
-    "SITE_SRUN_OPTIONS": (False, None),
-    "SITE_SUBMIT_OPTIONS": (False, None),
-    "SITE_PBS_SELECT": (False, None),
+    **dict.fromkeys(("SITE_MASTER_SUFFIX", "SITE_CONTAINER", "SITE_SRUN_OPTIONS"), (False, None)),
+    **dict.fromkeys(("SITE_SUBMIT_OPTIONS", "SITE_PBS_SELECT"), (False, None)),
     "SITE_PBS_FILESYSTEMS": (False, None),
-    "SITE_CONTAINER": (False, None),
     "SITE_TESTED": (True, None),
 }
 FUNCTIONS = {
@@ -90,9 +87,7 @@ def check(file: Path) -> list[str]:
     values = dict(line.split("=", 1) for line in lines if re.match("(SITE|SBATCH)_", line))
     return [
         *(f"{name} is missing: {why}" for name, why in FUNCTIONS.items() if name not in functions),
-        *settings_problems(values),
-        *name_problems(file, values),
-        *personal_problems(values),
+        *settings_problems(file, values),
         *machine_problems(file, values),
     ]
 
@@ -108,14 +103,16 @@ def ask(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess(words, 1, "", why)
 
 
-def settings_problems(values: dict[str, str]) -> list[str]:
+def settings_problems(file: Path, values: dict[str, str]) -> list[str]:
     problems = []
     for name, (needed, allowed) in SETTINGS.items():
         value = values.get(name, "")
         if needed and not value:
             problems.append(f"{name} is not set: see cluster/sites/template.sh")
         elif value and allowed and not allowed.fullmatch(value):
-            problems.append(f"{name}={value} should be {allowed.pattern.replace('|', ' or ')}")
+            is_number, words = "\\d" in allowed.pattern, allowed.pattern.replace("|", " or ")
+            words = "a number above 0, as in cluster/sites/template.sh" if is_number else words
+            problems.append(f"{name}={value} should be {words}")
     for name in values:
         if name.startswith("SITE_") and name not in SETTINGS:
             problems.append(f"{name} is not a known setting: see cluster/sites/template.sh")
@@ -123,21 +120,13 @@ def settings_problems(values: dict[str, str]) -> list[str]:
         jobfile.seconds(values.get("SITE_MAX_TIME") or "0")
     except ValueError as error:
         problems.append(f"SITE_MAX_TIME={values['SITE_MAX_TIME']}: {error}")
+    name = values.get("SITE_NAME") or file.stem
+    if file.parent == site_files.FOLDER and name != file.stem:
+        problems.append(f"SITE_NAME={name} should be the file's name, {file.stem}")
+    if values.get("SITE_ACCOUNT") == "required" and not values.get("SBATCH_ACCOUNT"):
+        use = f"cluster use {name} --account YOUR_PROJECT"
+        problems.append(f"this site charges every job to an account: {use}")
     return problems
-
-
-def name_problems(file: Path, values: dict[str, str]) -> list[str]:
-    name = values.get("SITE_NAME", "")
-    if file.parent == site_files.FOLDER and name not in ("", file.stem):
-        return [f"SITE_NAME={name} should be the file's name, {file.stem}"]
-    return []
-
-
-def personal_problems(values: dict[str, str]) -> list[str]:
-    if values.get("SITE_ACCOUNT") != "required" or values.get("SBATCH_ACCOUNT"):
-        return []
-    use = f"cluster use {values.get('SITE_NAME', 'SITE')} --account YOUR_PROJECT"
-    return [f"this site charges every job to an account: {use}"]
 
 
 def machine_problems(file: Path, values: dict[str, str]) -> list[str]:

@@ -14,6 +14,7 @@ from cluster.sites.site_files import Site
 
 # Of a GPU, for PyTorch built with CUDA 13; the locked cuDNN 9.28 needs it too.
 LEAST_CAPABILITY = 7.5
+MAY_WAIT = "the job may be refused or wait forever"
 
 
 def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
@@ -35,8 +36,7 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
     limit = jobfile.seconds(longest) if longest else None
     if limit is not None and asked.seconds is not None and asked.seconds > limit:
         sentences.append(
-            f"--time={every_option['time']} is more than the {longest} usual here: the job may be"
-            " refused or wait forever"
+            f"--time={every_option['time']} is more than the {longest} usual here: {MAY_WAIT}"
         )
     sentences += on_nodes(job, asked, site)
     sentences += without_internet(site)
@@ -50,7 +50,8 @@ def refuse_gpus(job: JobFile, asked: JobRequest, options: dict[str, str], site: 
     if most and by_hand > most and of_a_node:
         raise click.ClickException(
             f"{by_hand} GPUs of a node are requested, but a node of {site.name} has {most}: request"
-            f" fewer, or more --nodes. If it has more, correct SITE_GPUS_PER_NODE in {site.file}"
+            " fewer, or more --nodes. If it has more, correct SITE_GPUS_PER_NODE in"
+            f" {site.settings_file}"
         )
     programs = programs_of(job.path)
     capability = float(site.settings.get("SITE_GPU_CAPABILITY") or LEAST_CAPABILITY)
@@ -87,12 +88,12 @@ def on_nodes(job: JobFile, asked: JobRequest, site: Site) -> list[str]:
     # PBS allocates as many nodes as the ranks need GPUs. Slurm fills a node's cores first.
     nodes = needed if site.scheduler == "pbs" and not asked.nodes_given else asked.nodes
     sentences = []
-    most = site.settings.get("SITE_MAX_NODES")
-    if most and nodes > int(most):
-        sentences.append(
-            f"{nodes} nodes are more than the {most} usual here: the job may be refused or wait for"
-            " ever"
-        )
+    most, cores = site.number("SITE_MAX_NODES"), site.number("SITE_CORES_PER_NODE")
+    wanted = asked.cpus_per_task * (-(-asked.ntasks // nodes) if asked.nodes_given else 1)
+    if cores and wanted > cores:
+        sentences.append(f"{wanted} cores of a node are requested, but a node has {cores}")
+    if most and nodes > most:
+        sentences.append(f"{nodes} nodes are more than the {most} usual here: {MAY_WAIT}")
     programs = programs_of(job.path)
     is_here, by_hand = site.scheduler == "laptop", gpu_share.asked_by_hand(job.options, asked)
     trains = gpu_share.can_train(programs) or not programs

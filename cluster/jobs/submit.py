@@ -21,26 +21,24 @@ from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
-HELP = """Submit a job file. Put sbatch's options before it and the program's arguments after it.
-
-    cluster submit job.sbatch --epochs 4
-
-    cluster submit --wait --ntasks=2 --time=00:05:00 job.sbatch --epochs 4
-
-Requests are fitted to the site, and what it would refuse is refused here. With PBS, the job file's
-lines become options of qsub.
-"""
-
 
 @click.command(
     "submit",
-    help=HELP,
     epilog="Exit code 0: submitted, and with --wait the job succeeded; 1: refused, or the job "
     "failed; 2: wrong usage; 130: interrupted.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOB.SBATCH [ARGUMENTS]")
 def submit_command(words: tuple[str, ...]) -> None:
+    """Submit a job file. Put sbatch's options before it and the program's arguments after it.
+
+        cluster submit job.sbatch --epochs 4
+
+        cluster submit --wait --ntasks=2 --time=00:05:00 job.sbatch --epochs 4
+
+    Requests are fitted to the site, and what it would refuse is refused here. With PBS, the job
+    file's lines become options of qsub.
+    """
     site = site_files.current()
     try:
         submit_words(list(words), site)

@@ -57,6 +57,8 @@ def submit(
     if done.returncode or not number:
         message = real_command.complaint(done, "qsub gave no job id")
         raise real_command.refused(message, ADVICE, site)
+    if done.stderr.strip():  # where centres print a project's budget
+        show(done.stderr.rstrip())
     return number[0]
 
 

@@ -32,9 +32,17 @@ class Site:
     def scheduler(self) -> str:
         return self.settings.get("SITE_SCHEDULER", "")
 
+    @property
+    def settings_file(self) -> Path:
+        """Return the file that sets SITE_…, after what the personal file sets."""
+        return FOLDER / f"{self.name}.sh" if self.file == personal_file().resolve() else self.file
+
     def number(self, name: str) -> int:
         """Return a setting that is a whole number; 0 if the file leaves it empty."""
-        return int(self.settings.get(name) or 0)
+        value = self.settings.get(name) or "0"
+        if not value.isdecimal():
+            raise SettingsError(f"{self.settings_file}: {name}={value} should be a whole number")
+        return int(value)
 
     def variable(self, name: str) -> str:
         """Return a variable's value as the batch system will see it."""
@@ -114,13 +122,13 @@ def environment_outside_jobs() -> dict[str, str]:
 
 
 def load(file: Path, **needed: str) -> Site:
-    """Run the site file in a shell, as if outside a job, and return what it sets.
+    """Run the site file in a shell with `set -u`, as if outside a job, and return what it sets.
 
     `needed` are NEEDED_… variables. With these variables, a site with shared nodes requests only
     part of each node.
     """
     shell = subprocess.run(
-        ["bash", "-c", 'set -a; source "$1" >&2 && env -0', "site", str(file)],
+        ["bash", "-c", 'set -au; source "$1" >&2 && env -0', "site", str(file)],
         env=environment_outside_jobs() | needed,
         capture_output=True,
         timeout=30,

@@ -34,7 +34,7 @@ def test_nothing_is_wrong_with_a_site_file(name, monkeypatch):
             (
                 "SITE_GPUS_PER_NODE=4",
                 "SITE_GPUS_PER_NODE=four",
-                "SITE_GPUS_PER_NODE=four should be",
+                "SITE_GPUS_PER_NODE=four should be a number",
             ),
             ("SITE_MAX_TIME=02:00:00", "SITE_MAX_TIME=2h", "SITE_MAX_TIME=2h: a time is minutes"),
             ("SITE_SCHEDULER=slurm", "SITE_SCHEDULER=pbs", "launch_ranks is missing"),

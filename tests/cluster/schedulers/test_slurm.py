@@ -2,6 +2,7 @@
 
 import pytest
 
+from cluster.sites.site_files import FOLDER
 from tests.breadth import breadth
 from tests.cluster.schedulers.fake_slurm import answer, calls
 
@@ -91,6 +92,7 @@ WAITS = [
     ("juwels", "-N1 -n8", "8 ranks a node, but a node of juwels has 4 GPUs"),
     ("juwels", "-n8", "8 ranks may share a node, because --nodes is not given"),
     ("biohpc", "-n2", "--nodes=2 has room"),
+    ("box", "-N1 -n2 -c16", "32 cores of a node are requested, but a node has 16"),
 ]
 
 
@@ -156,3 +158,28 @@ def test_without_sbatch_the_laptop_is_offered(shell):
     said = shell.at("box", "submit", "job.sbatch", ok=False).stderr
     assert "sbatch is not on this machine" in said
     assert "cluster use laptop" in said
+
+
+def test_what_sbatch_writes_beside_the_jobs_number_is_shown(slurm):
+    answer(slurm, sbatch=["Submitted batch job 77\n", "sbatch: 12 of 40 node hours left\n", 0])
+    done = slurm.at("box", "submit", "job.sbatch")
+    assert done.stdout == "Submitted batch job 77\n"
+    assert done.stderr.endswith("\nsbatch: 12 of 40 node hours left\n")
+
+
+def test_the_file_to_correct_is_the_one_that_sets_the_value(slurm):
+    slurm.cluster("use", "juwels", "--account", "mine")
+    said = slurm.cluster("submit", "--gres=gpu:8", "job.sbatch", ok=False).stderr
+    assert f"correct SITE_GPUS_PER_NODE in {FOLDER}/juwels.sh" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [("SITE_SCRATCH=$NOWHERE", "NOWHERE"), ("SITE_GPUS_PER_NODE=four", "SITE_GPUS_PER_NODE=four")],
+)
+def test_a_site_file_with_which_every_job_would_fail_is_refused(slurm, line, word):
+    slurm.environment["COURSE_SITE"] = slurm.write("mine.sh", f"source {FOLDER}/box.sh\n{line}")
+    said = slurm.cluster("submit", "job.sbatch", ok=False).stderr
+    assert "mine.sh" in said
+    assert word in said
+    assert not (slurm.home / "calls").exists()
