@@ -88,6 +88,7 @@ STEPS = [
     ([ZERO, FORWARD, LOSS, BACKWARD, RETURN], "step()` is missing"),
     ([ZERO, "outputs = model(x).softmax(1)", LOSS, BACKWARD, STEP, RETURN], "softmax out"),
     ([ZERO, FORWARD, LOSS, BACKWARD, STEP], "`return loss, outputs`"),
+    ([ZERO, FORWARD, "loss = loss_function(y, outputs)"], "in line 4 of train_step"),
 ]
 
 

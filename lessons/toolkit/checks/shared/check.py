@@ -137,7 +137,7 @@ def failure(error: Exception, check: Function) -> CheckFailed:
     """Convert an error in the student's code into a failure that names the line."""
     frames = written_lines(error)
     checks = check.__code__.co_filename
-    entered = max((i for i, frame in enumerate(frames) if frame.filename == checks), default=-1)
+    entered = min((i for i, frame in enumerate(frames) if frame.filename == checks), default=-1)
     not_theirs = ("site-packages", ALL_CHECKS, SIMULATED_RANKS, str(Path(checks).parent))
     inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
     said = what_is_wrong(error)[:200]
