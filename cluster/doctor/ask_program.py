@@ -5,11 +5,7 @@ import subprocess
 
 
 def answer(*words: str) -> tuple[int, str] | None:
-    """Return a program's exit code and output; None if there is no such program.
-
-    The call has no time limit of its own. The probe has one, and everything that it started ends
-    with it.
-    """
+    """Return a program's exit code and output, or None without it. The probe's limit ends it."""
     if not shutil.which(words[0]):
         return None
     done = subprocess.run(

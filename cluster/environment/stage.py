@@ -54,11 +54,7 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> str:
-    """Run a command with its output in `log`, and return that output.
-
-    If the command fails, raise an error with one sentence that names the log. The command and
-    everything that it started end with this process.
-    """
+    """Run a command with its output in `log`, and return that, or raise an error that names it."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as handle:
         print("$", *command, file=handle, flush=True)

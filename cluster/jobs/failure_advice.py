@@ -43,9 +43,8 @@ ADVICE = {
     r"|No route to host|ECONNREFUSED|Connection refused": "ranks cannot reach each other, "
     "perhaps because they use the wrong interface: set GLOO_SOCKET_IFNAME and "
     "NCCL_SOCKET_IFNAME; cluster doctor",
-    r"Network is unreachable|Name or service not known|Temporary failure in name resolution": (
-        "no internet, as on most compute nodes: run lessons data fetch before you submit"
-    ),
+    r"Network is unreachable|Name or service not known|Temporary failure in name resolution": "no"
+    " internet, as on most compute nodes: run lessons data fetch before you submit",
     r"Permission denied": "you have no permission for a file or folder: check it with ls -l",
 }
 

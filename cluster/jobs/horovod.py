@@ -24,8 +24,7 @@ def provide_horovod_for(programs: Iterable[Path]) -> None:
 def provide_horovod() -> None:
     """Compile and install Horovod if the course's own .venv lacks it.
 
-    Any other environment (conda, a site's modules, a .venv that belongs to another user) is left
-    as it is: only the set-up writes this folder.
+    Any other environment is left as it is: only the set-up writes this folder.
     """
     if find_spec("horovod") or not os.access(Path(sys.prefix, ".set-up"), os.W_OK):
         return

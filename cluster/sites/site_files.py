@@ -124,8 +124,7 @@ def environment_outside_jobs() -> dict[str, str]:
 def load(file: Path, **needed: str) -> Site:
     """Run the site file in a shell with `set -u`, as if outside a job, and return what it sets.
 
-    `needed` are NEEDED_… variables. With these variables, a site with shared nodes requests only
-    part of each node.
+    `needed`: NEEDED_… variables, with which a site with shared nodes requests a part of each.
     """
     shell = subprocess.run(
         ["bash", "-c", 'set -au; source "$1" >&2 && env -0', "site", str(file)],

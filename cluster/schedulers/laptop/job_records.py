@@ -64,10 +64,9 @@ class QueuedJob:
 
 
 def home() -> Path:
-    """Return the folder of the user's queue.
+    """Return the folder of the user's queue, or the one that COURSE_LAPTOP_QUEUE names.
 
-    COURSE_LAPTOP_QUEUE names another queue, for jobs that a job submits. In the same queue, these
-    jobs would wait for cores held by the job that waits for them.
+    That is for jobs that a job submits: in its own queue, they would wait for its cores.
     """
     own = os.environ.get("COURSE_LAPTOP_QUEUE")
     return Path(own) if own else Path.home() / ".dl-course" / "laptop"
