@@ -79,8 +79,8 @@ def check_10_1(program: Any) -> str:
             if gpus:
                 advice = "Use GPU number local_rank: rank counts the processes of all nodes."
             raise CheckFailed(f"start_ranks returns {right!r}", shown(device), advice)
-        pinned = arguments(torch.cuda.set_device, calls.pin).get("device")
-        if gpus and as_gpu(pinned) != right:
+        pinned = arguments(torch.cuda.set_device, calls.pin).get("device", "no call")
+        if gpus and (pinned == "no call" or as_gpu(pinned) != right):
             advice = "Some calls of NCCL use the current device, GPU 0 until you choose another."
             raise CheckFailed(f"torch.cuda.set_device({right!r})", shown(pinned), advice)
         asked = arguments(DistributedDataParallel, calls.wrap)
@@ -91,7 +91,8 @@ def check_10_1(program: Any) -> str:
         if ids != [right] * bool(gpus):
             advice = "It is a list of this rank's GPU alone. DDP refuses a list of CPUs."
             expected = f"device_ids of {[right] if gpus else None}"
-            raise CheckFailed(expected, shown(asked.get("device_ids")), advice)
+            found = f"device_ids of {shown(asked.get('device_ids'))}"
+            raise CheckFailed(expected, found, advice)
         if asked.get("bucket_cap_mb") != 3:
             found = shown(asked.get("bucket_cap_mb", "not given"))
             advice = "Pass DDP the size that distribute receives. You compare sizes later."

@@ -28,8 +28,8 @@ def check_16_1(program: Any) -> str:
             config = program.tf_config(*given, kind, index)
             if not isinstance(config, Mapping) or not {"cluster", "task"} <= set(config):
                 advice = (
-                    "TensorFlow looks for exactly these two names. Return the dictionary; "
-                    "join_cluster turns it into text."
+                    "TensorFlow looks for exactly these two names. Write `return` and the "
+                    "dictionary; join_cluster turns it into text."
                 )
                 what = 'a dictionary with "cluster" and "task"'
                 raise CheckFailed(what, shown(config), advice)

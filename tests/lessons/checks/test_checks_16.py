@@ -38,7 +38,7 @@ def test_the_solution_passes(capsys):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('return {"cluster"', 'config = {"cluster"', "Return the dictionary"),
+        ('return {"cluster"', 'config = {"cluster"', "and the dictionary"),
         ('return {"cluster": cluster, ' + TASK + "}", "return json.dumps(cluster)", "into text"),
         ('"task": {', '"tasks": {', "exactly these two names"),
         ("for kind in hosts\n", "for kind in [task]\n", "one list for each kind"),

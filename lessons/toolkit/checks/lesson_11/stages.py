@@ -71,7 +71,7 @@ def train(pipeline: ModuleType, rank: int, xs: Sequence[Any], pulls: Sequence[An
         if dst is None:
             raise CheckFailed("isend sends to a rank", "to None", ENDS)
         if tensor is None:
-            raise CheckFailed("isend sends a tensor", "None", NO_GRADIENT)
+            raise CheckFailed("isend sends a tensor", "it sends None", NO_GRADIENT)
         if group is not (down if dst == after else up):
             wanted = "isend with group=stage.down for activations, group=stage.up for gradients"
             raise CheckFailed(wanted, f"another group from rank {rank} to {dst}", GROUPS)
