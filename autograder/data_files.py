@@ -50,7 +50,10 @@ def write_all(folder: Path, texts: Mapping[str, str | None]) -> None:
 
 
 def has_bytes(path: Path, data: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == data
+    try:
+        return path.is_file() and path.read_bytes() == data
+    except OSError:
+        return False  # it cannot be read, so it is replaced
 
 
 def encoded(text: str) -> bytes:

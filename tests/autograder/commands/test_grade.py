@@ -196,3 +196,14 @@ def test_a_grader_that_stops_while_it_writes_leaves_the_old_result(tmp_path, gra
     grade(tmp_path / "class")
     assert {path for path in folder.rglob("*") if path.is_file()} == set(old)
     assert {path: path.read_bytes() for path in old} != old
+
+
+def test_an_old_table_that_cannot_be_read_is_replaced(tmp_path, monkeypatch):
+    (tmp_path / "grades.csv").write_text("old")
+
+    def closed(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(data_files.Path, "read_bytes", closed)
+    data_files.write_all(tmp_path, {"grades.csv": "new"})
+    assert (tmp_path / "grades.csv").read_text() == "new"
