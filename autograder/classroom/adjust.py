@@ -173,7 +173,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
     if late:
         of_them = f", {free} of them free" if free else ""
         lines.append(f"submitted {counted(late, 'day')} late{of_them}")
-    share = (late - free) * rules.lost_a_day
+    share = (late - free) * rules.penalty_a_day
     lost = round(min(grade.score, share * grade.max_score), 2)
     if share > 0:
         lines.append(f"{counted(lost, 'point')} less for {counted(late - free, 'late day')}")

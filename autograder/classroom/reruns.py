@@ -13,13 +13,12 @@ from autograder.measuring.metrics import metric_named
 from autograder.notes import make_note
 from autograder.reading.files import read_files
 from autograder.settings.reruns import Rerun
-from autograder.settings.rubric_schema import Condition, own_readers
+from autograder.settings.rubric_schema import own_readers
 from autograder.verdict import NOT_MEASURED, Judged, Repeated
 
 LESS = 0.1  # of a check's points, by which two honest runs may differ
 # A rerun is started by the instructor's own job file, on one node.
 OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ranks")
-# All other conditions with partial points are about speed.
 UNTIMED = ("test_accuracy", "loss_last", "steps")
 
 
@@ -37,17 +36,16 @@ def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[
         if run.job_id == job.job_id and run.launch not in job.launches  # not a stored output
     ]
     runs = [run for run in runs if not is_strange(run, hand_in)]  # it printed what nobody reads
-    required = {
-        check.id: (check, [one for one in check.require if one.metric not in OF_THE_JOB])
-        for check in hand_in.rubric.checks
-    }
+    checks = {check.id: check for check in hand_in.rubric.checks}
     pairs = []
     for result in judged.checks if jobs else ():
-        check, require = required[result.id]
-        if require:
+        check = checks[result.id]
+        if require := [c for c in check.require if c.metric not in OF_THE_JOB]:
+            # All conditions with partial points but these are about speed.
+            sure = [c for c in require if c.metric in UNTIMED or partial_from(c) is None]
             again, untimed = (
                 judge_check(replace(hand_in, runs=runs), check.model_copy(update={"require": some}))
-                for some in (require, [one for one in require if not is_timed(one)])
+                for some in (require, sure)
             )
             compared = again.status != NOT_MEASURED and all(
                 is_repeated(hand_in, condition.metric, name, launches)
@@ -59,10 +57,6 @@ def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[
             is_slower = is_fewer(pair) and not is_fewer(replace(pair, rerun=untimed.score))
             pairs.append(pair if compared and not is_slower else replace(pair, rerun=None))
     return tuple(pairs)
-
-
-def is_timed(condition: Condition) -> bool:
-    return condition.metric not in UNTIMED and partial_from(condition) is not None
 
 
 def is_repeated(hand_in: HandIn, metric: str, name: str | None, launches: set[str]) -> bool:

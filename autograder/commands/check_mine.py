@@ -7,10 +7,11 @@ import click
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.self_grade import grade_yourself, own_files
-from autograder.commands.options import THERE, lesson_named, rubrics_in, rubrics_option
+from autograder.commands.options import THERE, rubrics_in, rubrics_option
 from autograder.report import self_report
 from autograder.safe_text import shortened
 from autograder.settings import rubric
+from autograder.settings.policy import lesson_meant
 from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.walk import why as reason_of
@@ -42,7 +43,7 @@ def check_mine_command(
     settings = own_settings(rubrics)
     try:
         if lesson is not None:
-            lesson = lesson_named(lesson, settings.rubrics)
+            lesson = lesson_meant(lesson, settings.rubrics, "--lesson")
         files = own_files(folders or [Path()], lesson, settings)
     except OSError as error:
         name = shortened(str(error.filename))

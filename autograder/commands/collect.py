@@ -11,11 +11,12 @@ from autograder.collect import groups_and_times
 from autograder.collect.collect import Collected, Wanted, collect
 from autograder.collect.metadata import read_worksheets
 from autograder.collect.platforms import PLATFORMS
-from autograder.commands.options import FILE, FOLDER, THERE, lesson_named, rubrics_in
+from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_option, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.settings import rubric
 from autograder.settings.claims import Claim, meant_by, who_is
 from autograder.settings.class_file import class_file_of, read_class_file, zone
+from autograder.settings.policy import lesson_meant
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.manifest import is_doubtful
 from autograder.wording import counted
@@ -32,7 +33,7 @@ def zone_option(context: click.Context, parameter: click.Parameter, name: str | 
     epilog="Exit code 0: collected; 1: collected, but some rows are doubtful; 2: wrong usage, or a "
     "mistake in one of your files: nothing was collected."
 )
-@click.argument("downloads", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("downloads", nargs=-1, required=True, type=EXISTING)
 @click.option(
     "--from", "platform", required=True, type=click.Choice([*PLATFORMS]), help="The platform."
 )
@@ -42,7 +43,7 @@ def zone_option(context: click.Context, parameter: click.Parameter, name: str | 
 @click.option(
     "--class", "class_file", type=FILE, help="Settings. Default: class.yaml in --into, if any."
 )
-@click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
+@roster_option
 @click.option("--groups", type=FILE, help="CSV: group, student, lesson.")
 @click.option("--times", type=FILE, help="CSV: student, lesson, time of submission.")
 @click.option(
@@ -76,7 +77,7 @@ def collect_command(
         options[name] = options[name] or file.given.get(name)
     if options["worksheet"] and platform != "moodle":
         raise click.UsageError("--worksheet takes Moodle's worksheet, so it needs --from moodle")
-    check_apart(downloads, into)
+    check_outside(downloads, into)
     # All settings are read before anything is collected.
     people = read_roster(options["roster"])
     lessons = rubrics_in(options["rubrics"] or rubric.FOLDER)
@@ -86,7 +87,7 @@ def collect_command(
         platform,
         {name: asked.answers.keys() for name, asked in lessons.items()},
         who_is(people, groups_and_times.by_name(together)),
-        "" if options["lesson"] is None else lesson_named(options["lesson"], lessons),
+        "" if options["lesson"] is None else lesson_meant(options["lesson"], lessons, "--lesson"),
         options["latest"],
         read_worksheets(options["worksheet"], options["timezone"]),
         together,
@@ -98,7 +99,7 @@ def collect_command(
     sys.exit(1 if any(map(is_doubtful, done.rows.values())) else 0)
 
 
-def check_apart(downloads: Sequence[Path], into: Path) -> None:
+def check_outside(downloads: Sequence[Path], into: Path) -> None:
     home = into.resolve()
     for download in downloads:
         place = download.resolve()

@@ -4,18 +4,16 @@ from pathlib import Path
 
 import click
 
-from autograder.commands.options import FILE, FOLDER
+from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_option
 from autograder.data_files import write_bytes_if_new
 from autograder.report.back import packed
 from autograder.report.back.records import read_class
 from autograder.settings.roster import read_roster
 
-EXISTING = click.Path(path_type=Path, exists=True)
-
 
 @click.command()
-@click.argument("grades", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
+@click.argument("grades", type=THERE)
+@roster_option
 @click.option(
     "--moodle", type=FILE, multiple=True, help="Grading worksheet of the assignment, 02-….csv."
 )

@@ -46,8 +46,7 @@ def before_release(rows: Sequence[Grade]) -> list[str]:
     if waits := sum(row.score is not None and row.final_score is None for row in rows):
         lines.append(f"{counted(waits, 'grade')} with points that wait: not exported to platforms.")
     if untimed := sum(row.untimed for row in rows):
-        grades = counted(untimed, "grade")
-        lines.append(f"{grades} without a time of submission, counted as on time.")
+        lines.append(f"{counted(untimed, 'grade')} without a submission time, counted as on time.")
     return lines
 
 

@@ -13,7 +13,17 @@ from autograder.classroom.adjust import with_policy
 from autograder.classroom.pool import grade_each
 from autograder.classroom.whole_class import with_class
 from autograder.commands.finish import exit_code, locked, write
-from autograder.commands.options import FOLDER, GRADED, LoadedClass, class_options, load, options_of
+from autograder.commands.options import (
+    EXISTING,
+    FILE,
+    FOLDER,
+    THERE,
+    LoadedClass,
+    load,
+    options_of,
+    profile_option,
+    roster_option,
+)
 from autograder.commands.roll_call import not_graded, unassigned
 from autograder.cpus import usable_cpus
 from autograder.report import files, terminal
@@ -26,14 +36,29 @@ from autograder.submissions.class_folder import Submission, read_class
 from autograder.submissions.manifest import is_doubtful, reasons
 from autograder.wording import counted
 
-# The folders that the grader writes into --out
-OURS = {*files.FOLDERS}
 
-
-@click.command(epilog=GRADED)
-@click.argument("class_folder", metavar="CLASS", type=click.Path(path_type=Path))
+@click.command(
+    epilog="Exit code 0: graded; 1: graded, and a person should look at something; 2: wrong usage, "
+    "or a mistake in one of your files: nothing was graded; 3: the grader failed on a submission "
+    "and graded the others."
+)
+@click.argument("class_folder", metavar="CLASS", type=EXISTING)
 @click.option("--out", type=FOLDER, help="Folder for pages and tables.")
-@class_options
+@click.option(
+    "--class", "class_file", type=FILE, help="Settings. Default: class.yaml in CLASS, if any."
+)
+@profile_option
+@click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml.")
+@click.option(
+    "--set",
+    "words",
+    metavar="FIELD=VALUE",
+    multiple=True,
+    help="Replace a field of class.yaml, as in overrides=overrides.csv.",
+)
+@roster_option
+@click.option("--canvas", type=FILE, help="Canvas gradebook export to fill in.")
+@click.option("--moodle", type=FILE, multiple=True, help="Moodle worksheet to fill in.")
 @click.option(
     "--gradescope", "results", type=click.Path(path_type=Path), help="Write results.json here."
 )
@@ -54,14 +79,18 @@ def grade_command(
     """
     if out is None and (given["canvas"] or given["moodle"]):
         raise click.UsageError("--canvas and --moodle write into the folder of --out: give one")
-    check_class(class_folder)
+    if not class_folder.is_dir():
+        name = shortened(class_folder)
+        raise click.UsageError(
+            f"{name} is a file. Collect it first: autograder collect {name} --from … --into CLASS"
+        )
     path = class_file or class_file_of(class_folder)
     if path and not class_file:
         click.echo(f"Settings: {shortened(path)}", err=True)
     file = read_class_file(path)
     options = options_of(file, given)
     if out is not None:
-        check_apart(class_folder, out)
+        check_outside(class_folder, out)
     loaded = load(file, options)
     meant = meant_by(loaded.people)
     submissions = read_class(class_folder, loaded.settings.rubrics, meant)
@@ -78,8 +107,8 @@ def grade_command(
     for line in not_graded(of_class, files):
         click.echo(line, err=True)
     undecided = [row for row in of_class.values() if not row.owners and is_doubtful(row)]
-    settings = replace(loaded.settings, unowned=tuple(reasons(undecided)))
-    loaded = replace(loaded, settings=settings)
+    unowned = tuple(reasons(undecided))
+    loaded = replace(loaded, settings=replace(loaded.settings, unowned=unowned))
     with locked(out) if out else nullcontext():
         code = grade_all(submissions, loaded, out, results, jobs or len(usable_cpus()))
     sys.exit(code or int(bool(undecided)))
@@ -108,24 +137,11 @@ def grade_all(
     return exit_code(rows)
 
 
-def check_class(place: Path) -> None:
-    try:
-        is_folder = place.stat() and place.is_dir()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise click.UsageError(f"{shortened(place)} cannot be read: {why}") from None
-    if not is_folder:
-        raise click.UsageError(
-            f"{shortened(place)} is a file. Collect it first: "
-            f"autograder collect {shortened(place)} --from … --into CLASS"
-        )
-
-
-def check_apart(place: Path, out: Path) -> None:
+def check_outside(place: Path, out: Path) -> None:
     """Check that the output folder is not among the submissions, where a rerun would read it."""
     home, read = out.resolve(), place.resolve()
     ours = read.relative_to(home).parts[:1] if read.is_relative_to(home) else ()
-    if home.is_relative_to(read) or {*ours} & OURS:
+    if home.is_relative_to(read) or {*ours} & {*files.FOLDERS}:
         raise click.UsageError(
             f"--out {out} is among the submissions of {place}: choose a folder outside it"
         )

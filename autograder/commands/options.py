@@ -1,6 +1,6 @@
 """Combine class.yaml with the options of `grade` that replace its fields."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,14 @@ from autograder.settings.reruns import read_reruns
 from autograder.settings.roster import Person, read_roster
 from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile, Rubric, depends_on_profile
-from autograder.submissions.kinds import lesson_among
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 THERE = click.Path(path_type=Path, file_okay=False, exists=True)
+EXISTING = click.Path(path_type=Path, exists=True)
 COURSE = "Deep learning on supercomputers"
 LONGEST_TITLE = 120
-GRADED = (
-    "Exit code 0: graded; 1: graded, and a person should look at something; 2: wrong usage, "
-    "or a mistake in one of your files: nothing was graded; 3: the grader failed on a submission "
-    "and graded the others."
-)
 
 rubrics_option = click.option(
     "--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml."
@@ -42,30 +37,7 @@ profile_option = click.option(
     type=click.Choice(["smoke", "full"]),
     help="Thresholds for 2 CPU cores (smoke) or GPU nodes (full), if the rubric has both.",
 )
-OPTIONS = (
-    click.option(
-        "--class", "class_file", type=FILE, help="Settings. Default: class.yaml in CLASS, if any."
-    ),
-    profile_option,
-    click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml."),
-    click.option(
-        "--set",
-        "words",
-        metavar="FIELD=VALUE",
-        multiple=True,
-        help="Replace a field of class.yaml, as in overrides=overrides.csv.",
-    ),
-    click.option("--roster", type=FILE, help="CSV: student, name, email, ids."),
-    click.option("--canvas", type=FILE, help="Canvas gradebook export to fill in."),
-    click.option("--moodle", type=FILE, multiple=True, help="Moodle worksheet to fill in."),
-)
-
-
-def class_options(command: Callable) -> Callable:
-    """Add the options above to a command."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+roster_option = click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
 
 
 def options_of(file: ClassFile, given: dict[str, Any]) -> dict[str, Any]:
@@ -91,19 +63,10 @@ def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Pro
     asking = [lesson for lesson, each in rubrics.items() if depends_on_profile(each)]
     if asking and not chosen:
         raise SettingsError(
-            f"The rubric of lesson {asking[0]} has thresholds for two profiles: choose one with "
-            "--profile smoke (runs on 2 CPU cores) or --profile full (GPU nodes). In a class, "
-            "`profile: smoke` or `profile: full` in class.yaml does the same."
+            f"The rubric of lesson {asking[0]} has thresholds for two profiles: choose --profile "
+            "smoke (runs on 2 CPU cores) or full (GPU nodes), or set `profile` in class.yaml."
         )
     return chosen or "full"
-
-
-def lesson_named(text: str, lessons: Collection[str]) -> str:
-    """Return the lesson with this number or name, if it has a rubric."""
-    if lesson := lesson_among(text, lessons):
-        return lesson
-    known = ", ".join(sorted(lessons))
-    raise click.UsageError(f"there is no rubric for lesson {text!r}. Lessons: {known}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +82,8 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
     """Read all files and check them against each other, before anything is graded."""
     field, folder = options.get, options["rubrics"]
     people, loaded = read_roster(field("roster")), rubrics_in(folder)
-    expected, released = (
-        field("expected", folder / "expected"),
-        field("released", folder / "released"),
-    )
+    expected = field("expected", folder / "expected")
+    released = field("released", folder / "released")
     heading = COURSE if folder.resolve() == rubric.FOLDER else "Grades"  # only ours have a name
     settings = ClassSettings(
         rubrics=loaded,

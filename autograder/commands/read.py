@@ -22,19 +22,7 @@ from autograder.settings.rubric_schema import own_readers
 from autograder.submissions.kinds import with_error_outputs
 from autograder.wording import counted
 
-FACTS = (
-    "job_id",
-    "workers",
-    "epochs",
-    "epoch_seconds",
-    "epoch_seconds_median_after_first",
-    "final_train_loss",
-    "final_train_accuracy",
-    "final_val_accuracy",
-    "best_val_accuracy",
-    "test_accuracy",
-    "throughput",
-)
+NOT_OF_TRAINING = ("files", "format", "outcome", "workers", "job_id", "problems")
 
 
 @click.command(
@@ -74,15 +62,17 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None) -
 
 def is_recognised(run: dict[str, Any]) -> bool:
     """Return whether the output's lines, not only its file name, contain facts about training."""
-    facts = (run[name] for name in FACTS if name not in ("job_id", "workers"))
+    facts = (fact for name, fact in run.items() if name not in NOT_OF_TRAINING)
     return run["format"] != "unknown" or any(fact not in (None, []) for fact in facts)
 
 
 def describe(run: dict[str, Any]) -> str:
     """Return a run as text, with one line per known fact."""
-    rows = [("outcome", run["outcome"]), ("format", run["format"])]
-    rows += [(name, written(run[name])) for name in FACTS if run[name] not in (None, [])]
-    text = "\n".join(f"  {name.replace('_', ' '):<34}{value}" for name, value in rows)
+    text = "\n".join(
+        f"  {name.replace('_', ' '):<34}{written(fact)}"
+        for name, fact in run.items()
+        if name not in ("files", "problems") and fact not in (None, [])
+    )
     problems = "".join(
         f"\n  {problem['file']}:{problem['line']}: {problem['reason']}"
         + (f"\n      {printable(problem['text'])}" if problem["text"] else "")
@@ -96,9 +86,6 @@ def written(value: Any) -> str:
         cut = value if len(value) <= 12 else [*value[:8], "…", *value[-3:]]
         return " ".join(written(item) for item in cut)
     return f"{value:.6g}" if isinstance(value, float) else "?" if value is None else str(value)
-
-
-# --- runs on several sizes ------------------------------------------------------------------------
 
 
 def study_of(run: Run) -> Hashable:

@@ -6,7 +6,7 @@ from pathlib import Path
 from autograder.safe_text import printable
 from autograder.submissions import manifest
 from autograder.submissions.class_folder import listed, strays
-from autograder.wording import enumerated
+from autograder.wording import counted, enumerated
 
 
 def unassigned(folder: Path) -> tuple[manifest.Rows, list[str]]:
@@ -26,12 +26,11 @@ def not_graded(rows: Mapping[str, manifest.Row], unowned: Sequence[str]) -> list
         ("Not graded, because the row names no student", settled),
     )
     if waiting:
-        have = "submission has" if len(waiting) == 1 else "submissions have"
         names = some(manifest.reasons(waiting), len(waiting))
         lines.append(
-            f"{len(waiting)} {have} no owner, because the roster lacks these ids or has them "
-            f"twice: {names}. Add them to the roster and collect again, "
-            f"or write the student into `students` in {manifest.NAME}."
+            f"{counted(len(waiting), 'submission')} without an owner, because the roster lacks "
+            f"these ids or has them twice: {names}. Add them to the roster and collect again, or "
+            f"write the student into `students` in {manifest.NAME}."
         )
     return lines
 

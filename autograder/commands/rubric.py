@@ -7,9 +7,10 @@ from typing import Any
 import click
 import yaml
 
-from autograder.commands.options import FOLDER, lesson_named, rubrics_option
+from autograder.commands.options import EXISTING, FOLDER, rubrics_option
 from autograder.errors import SettingsError
 from autograder.settings import rubric
+from autograder.settings.policy import lesson_meant
 from autograder.settings.rubric import load_expected, load_rubric, unexpected
 from autograder.settings.strict_yaml import read_yaml
 from autograder.wording import counted
@@ -21,7 +22,7 @@ def rubric_command() -> None:
 
 
 @rubric_command.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", nargs=-1, type=EXISTING)
 def check_command(paths: tuple[Path, ...]) -> None:
     """Read rubrics (default: the course's own) as grading does, and say what is wrong and where."""
     wrong = []
@@ -63,7 +64,7 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
     Use it for a session that covers only part of a lesson: `autograder grade --rubrics OUT`.
     """
     lessons = [path.stem for path in rubric.files_in(rubrics)]
-    path = rubrics / f"{lesson_named(lesson, lessons)}.yaml"
+    path = rubrics / f"{lesson_meant(lesson, lessons, 'LESSON')}.yaml"
     if out.resolve() == rubrics.resolve():
         raise SettingsError(f"--out {out}: this would overwrite the rubric itself")
     expected = load_expected(rubrics / "expected" / path.name, load_rubric(path))
@@ -76,18 +77,18 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
     if smoke != full:
         text = f"these checks are worth {smoke:g} points in smoke and {full:g} in full"
         raise SettingsError(f"{path}: {text}: add the one that belongs to the other profile")
-    if (out / path.name).is_file() and read_yaml(out / path.name)[0] != kept:
-        text = "already exists with other contents: delete it, or choose another --out"
-        raise SettingsError(f"{out / path.name} {text}")
+    new = out / path.name
+    if new.is_file() and read_yaml(new)[0] != kept:
+        raise SettingsError(f"{new} already exists with other contents: delete it, or change --out")
     answers = {key: value for key, value in expected.items() if key in kept.get("answers", {})}
-    write(out / path.name, kept)
+    write(new, kept)
     write(out / "expected" / path.name, answers)
     for name in (f"released/{path.stem}.json", f"expected/gaps/{path.stem}.json"):
         if (rubrics / name).is_file():  # otherwise `grade --rubrics OUT` would not compare programs
             (out / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(rubrics / name, out / name)
     holds = f"{counted(smoke, 'point')}, {counted(len(kept['checks']), 'check')}"
-    click.echo(f"{out / path.name}: {holds}")
+    click.echo(f"{new}: {holds}")
 
 
 def part(data: dict[str, Any], checks: tuple[str, ...] | list[str]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def read_table(path: Path) -> list[list[str]]:
         raise SettingsError(f"{path} cannot be read: {error}") from None
 
 
-def lesson_meant(path: Path, rows: Iterable[Grade]) -> str:
+def lesson_of_file(path: Path, rows: Iterable[Grade]) -> str:
     """Return the lesson that a platform's file is for, by the file's name or as the only one."""
     lessons = sorted({row.lesson for row in rows if row.title})
     lesson = lesson_among(path.stem, lessons) or lesson_of(path.stem)

@@ -34,7 +34,7 @@ def grade_column(worksheet: Path, header: Sequence[str]) -> int:
 
 def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
     """Return the worksheet with the points of its lesson, and a sentence about it."""
-    lesson = filling.lesson_meant(worksheet, rows)
+    lesson = filling.lesson_of_file(worksheet, rows)
     header, *lines = filling.read_table(worksheet) or [[]]
     grade_at = grade_column(worksheet, header)
     names = [name.strip().casefold() for name in header]

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, RootModel
 
-from autograder.errors import SettingsError
 from autograder.measuring.interval import Measure
-from autograder.settings.strict_yaml import line_of, read_yaml, reason
+from autograder.settings.strict_yaml import read_model
 from autograder.wording import counted
 
 
@@ -36,29 +36,15 @@ class Value(BaseModel):
     unit: str
 
 
-class LessonValues(BaseModel):
-    """A lesson's part of the file."""
-
-    values: dict[str, Value]
-
-
-FILE = TypeAdapter(dict[str, LessonValues])
+Calibration = RootModel[dict[str, dict[Literal["values"], dict[str, Value]]]]
 
 
 def read_calibration(path: Path | None) -> dict[str, dict[str, Measure]]:
     """Return the reference values by lesson and measurement."""
     if path is None:
         return {}
-    data, lines = read_yaml(path)
-    try:
-        lessons = FILE.validate_python(data)
-    except ValidationError as error:
-        line = line_of(lines, error.errors()[0]["loc"])
-        raise SettingsError(
-            f"{path}:{line}: this is not what `autograder calibrate` writes ({reason(error)}); "
-            "write the file again"
-        ) from None
+    file, _ = read_model(path, Calibration)
     return {
-        name: {title: Measure(**dict(value)) for title, value in lesson.values.items()}
-        for name, lesson in lessons.items()
+        name: {title: Measure(**dict(value)) for title, value in lesson.get("values", {}).items()}
+        for name, lesson in file.root.items()
     }

@@ -11,19 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings.rubric_schema import Profile
+from autograder.settings.rubric_schema import Profile, Strict
 from autograder.settings.strict_yaml import line_of, read_model, reason
 
 NAME = "class.yaml"
@@ -35,10 +27,7 @@ def existing(kind: str, is_there: Callable[[Path], bool]) -> Callable[[str, Vali
     def path_of(text: str, info: ValidationInfo) -> Path:
         path = Path(info.context or "") / Path(text).expanduser()
         if not is_there(path):
-            name = shortened(str(path))
-            raise ValueError(
-                f"{name} is not a {kind}" if os.path.exists(path) else f"there is no {kind} {name}"
-            )
+            raise ValueError(f"there is no {kind} {shortened(path)}")
         return path
 
     return path_of
@@ -58,32 +47,24 @@ File = Annotated[str, AfterValidator(file)]
 Folder = Annotated[str, AfterValidator(folder)]
 
 
-class LatePolicy(BaseModel):
+def share(given: object) -> float:
+    """Return the fraction in a percentage such as 10%."""
+    text = str(given).strip()
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", text) or float(text[:-1]) > 100:
+        raise ValueError(f"write a percentage of at most 100%, like 10%, not {given!r}")
+    return float(text[:-1]) / 100
+
+
+class LatePolicy(Strict):
     """The field `late` of class.yaml."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    due: dict[str, str] = {}  # lesson -> ISO time with its offset
+    due: dict[str, str] = Field(default={})  # lesson -> ISO time with its offset
     free_days: int = Field(default=0, ge=0)  # late days per student, over all lessons
-    penalty_a_day: str = "0%"  # share of a lesson's points
-
-    @field_validator("penalty_a_day", mode="before")
-    @classmethod
-    def _percentage(cls, given: object) -> object:
-        text = str(given).strip()
-        if not re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", text) or float(text[:-1]) > 100:
-            raise ValueError(f"write a percentage of at most 100%, like 10%, not {given!r}")
-        return text
-
-    @property
-    def lost_a_day(self) -> float:
-        return float(self.penalty_a_day.removesuffix("%")) / 100
+    penalty_a_day: Annotated[float, BeforeValidator(share)] = 0.0  # of a lesson's points
 
 
-class ClassFields(BaseModel):
+class ClassFields(Strict):
     """The contents of class.yaml. Its paths are relative to the folder in the context."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     title: str | None = None  # of all pages
     profile: Profile | None = None
@@ -101,7 +82,7 @@ class ClassFields(BaseModel):
     calibration: File | None = None
     reruns: Folder | None = None
     canvas: File | None = None
-    moodle: list[File] = []
+    moodle: list[File] = Field(default=[])
 
     @property
     def given(self) -> dict[str, Any]:

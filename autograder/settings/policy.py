@@ -1,7 +1,6 @@
 """An instructor's rules for late submissions and changed grades.
 
-They are read from class.yaml and from tables (docs/term.md), and checked against the
-rubrics before anything is graded.
+They are read from class.yaml and from tables (docs/term.md), and checked against the rubrics.
 """
 
 import difflib

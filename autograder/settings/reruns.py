@@ -33,17 +33,16 @@ class Rerun(BaseModel):
 
 def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
     """Return the reruns by student and lesson. An unreadable file is the instructor's error."""
-    reruns = [read_rerun(path) for path in sorted(folder.glob(f"*/*/{NAME}"))] if folder else []
+    reruns = {}
+    for path in sorted(folder.glob(f"*/*/{NAME}")) if folder else ():
+        try:
+            rerun = Rerun.model_validate_json(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise SettingsError(
+                f"{path} is not what `cluster rerun` writes ({reason(error)}): run it again"
+            ) from None
+        outputs = {"outputs": path.parent / "outputs"}
+        reruns[rerun.student, rerun.lesson] = rerun.model_copy(update=outputs)
     if folder and not reruns:
         raise SettingsError(f"{folder} has no reruns: run `cluster rerun CLASS/STUDENT NN`")
-    return {(rerun.student, rerun.lesson): rerun for rerun in reruns}
-
-
-def read_rerun(path: Path) -> Rerun:
-    try:
-        file = Rerun.model_validate_json(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise SettingsError(
-            f"{path} is not what `cluster rerun` writes ({reason(error)}): run it again"
-        ) from None
-    return file.model_copy(update={"outputs": path.parent / "outputs"})
+    return reruns

@@ -6,7 +6,6 @@ fields. `autograder rubric check` reads rubrics as grading does.
 
 import difflib
 from collections.abc import Collection, Iterator
-from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +14,7 @@ from pydantic import Field, TypeAdapter
 
 from autograder.errors import SettingsError
 from autograder.reading.formats import presets
-from autograder.records import Header
+from autograder.records import HEADER_FACTS
 from autograder.settings.rubric_schema import Rubric, Scalar
 from autograder.settings.strict_yaml import line_of, read_model, read_yaml, reason
 
@@ -97,7 +96,6 @@ def load_released(path: Path) -> dict[str, Pieces]:
 # --- between the parts of a rubric ----------------------------------------------------------
 
 Mistake = tuple[tuple, str]  # the place, and the mistake
-FACTS = [fact.name for fact in fields(Header) if fact.name != "others"]
 
 
 def mistakes(rubric: Rubric) -> Iterator[Mistake]:
@@ -114,7 +112,11 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
             known = ", ".join(sorted(formats))
             yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
         for fact in choice.where:  # a record may have additional facts
-            for meant in () if fact in FACTS else difflib.get_close_matches(fact, FACTS, 1, 0.7):
+            for meant in (
+                ()
+                if fact in HEADER_FACTS
+                else difflib.get_close_matches(fact, HEADER_FACTS, 1, 0.7)
+            ):
                 text = f"no fact is called {fact!r}; is {meant!r} meant?"
                 yield ("runs", called, "where", fact), text
     for index, check in enumerate(rubric.checks):

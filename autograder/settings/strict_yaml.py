@@ -49,12 +49,12 @@ def complaints(
             place = place if place in lines else place[:-1]
         groups.setdefault(place, []).append(mistake)
     return "\n".join(
-        f"{path}:{line_of(lines, place)}: {sentence(place, mistakes, model)}"
+        f"{path}:{line_of(lines, place)}: {complaint(place, mistakes, model)}"
         for place, mistakes in groups.items()
     )
 
 
-def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel] | None = None) -> str:
+def complaint(place: tuple, mistakes: list[Any], model: type[BaseModel] | None = None) -> str:
     """Return the mistakes at one place as a sentence."""
     name, first = ".".join(map(str, place)) or "the file", mistakes[0]
     if first["type"] == "extra_forbidden":
@@ -84,7 +84,7 @@ def reason(error: Exception, model: type[BaseModel] | None = None) -> str:
     if not isinstance(error, ValidationError):
         return shortened(error)
     first = error.errors(include_url=False)[0]
-    return shortened(sentence(first["loc"], [first], model))
+    return shortened(complaint(first["loc"], [first], model))
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -101,6 +101,10 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise SettingsError(f"{path}: is not UTF-8: save it as UTF-8") from None
+    except RecursionError:
+        raise SettingsError(
+            f"{path}: a part contains itself (&name, *name) or is nested too deeply: write it out"
+        ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         what = getattr(error, "problem", None) or shortened(error)

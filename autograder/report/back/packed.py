@@ -69,7 +69,7 @@ def summary(grade: Grade) -> str:
 
 def of_lesson(file: Path, graded: GradedClass, people: Mapping[str, Person]) -> Back:
     """Return the students who submitted something for a file's lesson, even if only a picture."""
-    lesson, grades = filling.lesson_meant(file, graded.rows), {}
+    lesson, grades = filling.lesson_of_file(file, graded.rows), {}
     for row in graded.rows:
         if row.lesson == lesson:
             record, _ = read(graded.folder / record_file(row.page))

@@ -7,7 +7,7 @@ import pytest
 from autograder.classroom.reruns import with_rerun
 from autograder.codes import EvidenceLevel, FindingCode as Code
 from autograder.evidence.examine import Examined
-from autograder.settings.reruns import read_rerun
+from autograder.settings.reruns import read_reruns
 from autograder.verdict import Repeated
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, some_rounds, write_lines
@@ -95,8 +95,8 @@ PLAIN_JOB |= {"submitted": 1, "ended": 2}
 
 
 def test_a_job_id_may_be_a_number(tmp_path):
-    (tmp_path / "rerun.json").write_text(rerun_text(PLAIN_JOB))
-    [job] = read_rerun(tmp_path / "rerun.json").jobs
+    write_lines(tmp_path / "ada/02/rerun.json", [rerun_text(PLAIN_JOB)])
+    [job] = read_reruns(tmp_path)["ada", "02"].jobs
     assert (job.job_id, job.files) == ("77", ("rerun_77.out",))
 
 

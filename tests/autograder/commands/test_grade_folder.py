@@ -64,7 +64,7 @@ def test_of_a_class_that_is_graded_without_a_folder_it_is_said_that_nothing_is_k
 
 LONG = "x" * 300  # no file can have this name
 REFUSED = {
-    f"grade {LONG}": "File name too long",
+    f"grade {LONG}": "does not exist",
     f"grade class --profile full --out {LONG}": "File name too long",
     f"grade class --set expected={LONG}": "there is no folder",
     f"check-mine {LONG}": "does not exist",

@@ -59,7 +59,7 @@ def test_an_option_replaces_its_field(home, grade):
         ("overides: x.csv\n", ":1: overides: no such field; did you mean `overrides`?"),
         ("title: x\nroster: none.csv\n", ":2: roster: there is no file "),
         ("rubrics: none\n", ":1: rubrics: there is no folder "),
-        ("roster: .\n", " is not a file"),
+        ("roster: .\n", "there is no file "),
         ("title: x\nmoodle: [none.csv]\n", ":2: moodle.0: there is no file "),
         ("profile: fast\n", ":1: profile: should be 'smoke' or 'full'; found"),
         ("timezone: Mars\n", ":1: timezone: unknown timezone 'Mars'"),
