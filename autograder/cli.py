@@ -1,7 +1,6 @@
 """The `autograder` command. Each subcommand is a module in commands/, imported when called."""
 
 import importlib
-from difflib import get_close_matches
 
 import click
 
@@ -19,8 +18,7 @@ def with_exit_codes(command: click.Command) -> click.Command:
 class LazyGroup(click.Group):
     """A group whose subcommands are data: name -> ("package.module:function", line of help).
 
-    All its commands accept -h as well as --help, and their help ends with the exit codes. For a
-    mistyped command, it suggests similar ones.
+    All its commands accept -h as well as --help, and their help ends with the exit codes.
     """
 
     def __init__(self, *args, lazy: dict[str, tuple[str, str]], **kwargs) -> None:
@@ -28,6 +26,7 @@ class LazyGroup(click.Group):
         super().__init__(*args, **kwargs)
         with_exit_codes(self)
         self.lazy = lazy
+        self.commands.update({name: click.Command(name) for name in lazy})  # to suggest for a slip
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.lazy)
@@ -37,16 +36,6 @@ class LazyGroup(click.Group):
             return super().get_command(ctx, name)  # one that a decorator added, if any
         module, function = self.lazy[name][0].split(":")
         return with_exit_codes(getattr(importlib.import_module(module), function))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if not name.startswith("-") and self.get_command(ctx, name) is None:
-            near = get_close_matches(name, self.lazy)
-            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            ctx.fail(f"No such command {name!r}.{hint}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

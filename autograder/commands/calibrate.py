@@ -8,7 +8,7 @@ import click
 import yaml
 
 from autograder.commands.options import NEW_FILE, THERE, rubrics_option
-from autograder.data_files import write_if_new
+from autograder.data_files import write
 from autograder.errors import SettingsError
 from autograder.judging.hand_in import HandIn
 from autograder.judging.values import condition_value, reference_key
@@ -55,7 +55,7 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     if not any(lesson["values"] for lesson in data.values()):
         raise SettingsError(f"{runs} has no finished run that a rubric refers to. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
-    write_if_new(out, text + yaml.safe_dump(data, sort_keys=True, allow_unicode=True))
+    write(out, text + yaml.safe_dump(data, sort_keys=True, allow_unicode=True))
     for lesson, known in sorted(data.items()):
         for name, row in known["values"].items():
             click.echo(f"{lesson}: {name}: {row['value']:g} {row['unit']}".rstrip())

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_option
-from autograder.data_files import write_bytes_if_new
+from autograder.data_files import write
 from autograder.report.back import packed
 from autograder.report.back.records import read_class
 from autograder.settings.roster import read_roster
@@ -42,6 +42,6 @@ def feedback_command(
     packs = [packed.for_moodle(worksheet, graded, people) for worksheet in moodle]
     packs += [packed.for_canvas(download, graded, people) for download in canvas]
     for name, data, sentence in packs:
-        write_bytes_if_new(out / name, data)
+        write(out / name, data)
         click.echo(sentence)
     click.echo(f"Written to {out}")

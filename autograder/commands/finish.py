@@ -9,7 +9,7 @@ import click
 from filelock import FileLock, Timeout
 
 from autograder.commands.options import LoadedClass
-from autograder.data_files import cannot_write, write_all, write_if_new
+from autograder.data_files import cannot_write, write as write_file, write_all
 from autograder.errors import SettingsError
 from autograder.report import files
 from autograder.verdict import GRADER_ERROR, Grade
@@ -36,7 +36,7 @@ def write(
     if results:
         from autograder.report import gradescope
 
-        write_if_new(results, gradescope.document(grades))
+        write_file(results, gradescope.document(grades))
     return [*said, *before_release(rows)]
 
 

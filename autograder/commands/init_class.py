@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from autograder.commands.options import FOLDER
-from autograder.data_files import write_if_new
+from autograder.data_files import write
 from autograder.report.rendering import render
 from autograder.safe_text import shortened
 from autograder.settings.class_file import NAME
@@ -27,5 +27,5 @@ def init_class_command(folder: Path, rubric: str | None) -> None:
     if path.exists():
         raise click.UsageError(f"{shortened(str(path))} exists already: edit it")
     template = "new_rubric.yaml.j2" if rubric else "class.yaml.j2"
-    write_if_new(path, render(template, name=rubric))
+    write(path, render(template, name=rubric))
     click.echo(f"Written: {path}")

@@ -16,7 +16,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
 from autograder.codes import Severity
-from autograder.data_files import write_if_new
+from autograder.data_files import write as write_file
 from autograder.errors import SettingsError
 from autograder.notes import Note
 from autograder.safe_text import FORMULA_STARTS, printable, shortened
@@ -135,8 +135,8 @@ def update(
             if old in rows and new not in rows:
                 rows[new] = replace(rows[old], folder=new)
     rows, ended = merged(before, edited, collected, replaced)
-    write_if_new(home / NAME, written(rows.values()))
-    write_if_new(home / COPY, written(collected.values()))
+    write_file(home / NAME, written(rows.values()))
+    write_file(home / COPY, written(collected.values()))
     return rows, ended
 
 
