@@ -77,9 +77,7 @@ class FindingCode(StrEnum):
     ARCHIVE_CLOSED = auto(), LOOK, "{name}: archives are not opened here", BOTH
     ARCHIVE_WITHIN = auto(), LOOK, "An archive within an archive was left out"
     FILE_DAMAGED = auto(), LOOK, "The archive contains a damaged file"
-    ARCHIVE_LEFT_OUT = auto(), LOOK, "Something in the archive was left out"
-    ARCHIVE_UNOPENED = auto(), LOOK, "The archive cannot be opened"
-    ARCHIVE_DAMAGED = auto(), LOOK, "The archive is damaged"
+    ARCHIVE_UNOPENED = auto(), LOOK, "The archive is damaged, or cannot be opened"
     # Answers.
     ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
     ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"

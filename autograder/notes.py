@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from autograder.codes import INFORMATION, INSTRUCTOR, STUDENT, Audience, FindingCode, Severity
+from autograder.codes import INFORMATION, INSTRUCTOR, Audience, FindingCode, Severity
 from autograder.safe_text import shortened
 
 MOST_PLACES = 4
 C = FindingCode
 # The titles of these findings do not name what was left out.
-SAYS_LITTLE = (C.ARCHIVE_LEFT_OUT, C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.LEFT_OUT)
+SAYS_LITTLE = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.LEFT_OUT)
 SHORT = 100  # longest description of a file that was left out, in the class table
 
 
@@ -53,11 +53,6 @@ class Note:
         return self.audience == INSTRUCTOR
 
     @property
-    def contradicts(self) -> bool:
-        """Return whether parts of the record cannot both be true."""
-        return self.severity == Severity.CONTRADICTS
-
-    @property
     def doubtful(self) -> bool:
         """Return whether it keeps a run from reaching the level *confirmed*."""
         return self.severity in (Severity.CONTRADICTS, Severity.DOUBT)
@@ -75,10 +70,3 @@ def make_note(
     places = tuple(place for place in where if place)[:MOST_PLACES]
     title = code.heading.format(**fields)
     return Note(code, code.severity, code.audience, title, expected, actual, places, advice)
-
-
-def make_problem(
-    where: Where, text: str, reason: str, code: FindingCode = FindingCode.READ_PROBLEM
-) -> Note:
-    """Return a note on a line of an output: an error, a bad line, a broken chain."""
-    return Note(code, INFORMATION, STUDENT, reason, actual=text, where=(where,))

@@ -175,9 +175,6 @@ class RunEnd(Facts):
     reason: str | None = None  # the exception that ended the program
 
 
-NO_END = RunEnd()
-
-
 @dataclass(frozen=True, slots=True)
 class MeasureEvent(Facts):
     """A measure that the program itself recorded."""
@@ -220,7 +217,7 @@ class Run:
     total_seconds: Number | None = None
     launch: str = ""  # the run's id in the run record
     header: Header = NO_HEADER  # header of the run record, if there is one
-    end: RunEnd = NO_END
+    end: RunEnd = RunEnd()
     measures: tuple[MeasureEvent, ...] = ()
     program: Program | None = None  # the record's facts about the program that ran
     began_ms: float | None = None  # wall clock of the record's header and of its run_stop

@@ -15,6 +15,7 @@ from typing import Any
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 NUMBERS = frozenset((int, float, bool))
 LONGEST = 20_000  # maximum characters of one text in a grade
+# Zero-width joiners, which Persian, many Indian scripts and some emoji need
 JOINED = re.compile(r"(?<=[^\x00-\x7f])\\u(200[cd])(?=[^\x00-\x7f])")
 
 
@@ -31,23 +32,15 @@ def printable(text: object, limit: int = 200) -> str:
     """Return the text as one line, with invisible characters escaped and a long text shortened.
 
     These are control characters, zero-width characters, line ends, and characters that change the
-    reading direction.
+    reading direction. A joiner is kept between two non-ASCII characters.
     """
     line = str(text)
     if len(line) > 4 * limit:  # do not process a line of 100 MB
         line = line[: 2 * limit] + "…" + line[-limit:]
     if not line.isprintable():
         line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+        line = JOINED.sub(lambda escape: chr(int(escape[1], 16)), line)
     return shortened(line, limit)
-
-
-def readable_name(name: object) -> str:
-    """Return a person's name in printable form, with the joiners that its script needs.
-
-    Without zero-width joiners, Persian, many Indian scripts and some emoji would be misspelt. A
-    joiner is kept only between two non-ASCII characters.
-    """
-    return JOINED.sub(lambda escape: chr(int(escape[1], 16)), printable(name))
 
 
 def printable_record(value: Any) -> Any:

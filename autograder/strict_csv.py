@@ -66,16 +66,16 @@ def _check_header(
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the cells of each non-empty line, without trailing empty cells."""
-    text = read_text(path)
+    text = unicodedata.normalize("NFC", read_text(path))  # é is one character
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=True)
     begin = 1  # a quoted cell may continue on the next line
     try:
-        for texts in reader:
-            plain = (text.replace("\n", " ").replace("\r", "").strip() for text in texts)
-            line = [unicodedata.normalize("NFC", text) for text in plain]  # é is one character
-            filled = [number for number, cell in enumerate(line, start=1) if cell]
-            if filled:
-                yield f"{path}:{begin}", line[: filled[-1]]
+        for cells in reader:
+            line = [" ".join(cell.splitlines()).strip() for cell in cells]
+            while line and not line[-1]:
+                line.pop()
+            if line:
+                yield f"{path}:{begin}", line
             begin = reader.line_num + 1
     except csv.Error:
         mark = 'a quotation mark is open or has text after it; write "" for " in a cell'

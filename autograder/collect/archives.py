@@ -47,7 +47,7 @@ def unpack(
     """
     doubts: list[Note] = []
 
-    def odd(detail: str, code: FindingCode = FindingCode.ARCHIVE_LEFT_OUT, file: str = "") -> None:
+    def odd(detail: str, code: FindingCode = FindingCode.LEFT_OUT, file: str = "") -> None:
         inner = f"{name}/{shortened(file, 80)}" if file else name
         doubts.append(note_of(code, inner, detail))
 
@@ -80,8 +80,8 @@ def unpack(
     except Exception as error:  # zipfile and tarfile raise many kinds on broken files
         kind = "zip" if is_zip else "tar"
         detail = f"cut off, or {'damaged' if count else f'no {kind} at all'}"
-        code = FindingCode.ARCHIVE_DAMAGED if count else FindingCode.ARCHIVE_UNOPENED
-        odd(shortened(getattr(error, "strerror", "") or detail, 120), code)
+        detail = shortened(getattr(error, "strerror", "") or detail, 120)
+        odd(detail, FindingCode.ARCHIVE_UNOPENED)
     return doubts
 
 

@@ -176,7 +176,7 @@ def share_beyond_one(run: Run) -> Odd:
     return "a share of at most about 1", found, share.where
 
 
-class Check(NamedTuple):
+class EvidenceCheck(NamedTuple):
     """A comparison within one record, its code, and the advice for a run that fails it."""
 
     code: Code
@@ -190,17 +190,19 @@ FETCH = "`lessons data fetch` on a login node, then run the job again"
 SAME_STEPS = "run the same steps with and without communication"
 # In the order in which their findings are listed.
 CHECKS = (
-    Check(Code.CHAIN_BROKEN, broken_chain),
-    Check(Code.RANK_MISSING, absent_ranks),
-    Check(Code.OTHER_RANK_COUNT, other_rank_count, LAUNCH),
-    Check(Code.PARTS_EXCEED_RUN, parts_longer_than_run),
-    Check(Code.CLOCK_BACKWARDS, clock_backwards),
-    Check(Code.NEVER_WRITTEN, never_written, ONCE),
-    Check(Code.SAMPLES_IMPOSSIBLE, impossible_samples),
-    Check(Code.DATA_IS_ANOTHER, other_data, "`lessons data status`, then run the job again"),
-    Check(Code.SYNTHETIC_DATA, synthetic_data, FETCH),
-    Check(Code.ROUNDS_COPIED, copied_rounds),
-    Check(Code.SHARE_BEYOND_ONE, share_beyond_one, SAME_STEPS),
+    EvidenceCheck(Code.CHAIN_BROKEN, broken_chain),
+    EvidenceCheck(Code.RANK_MISSING, absent_ranks),
+    EvidenceCheck(Code.OTHER_RANK_COUNT, other_rank_count, LAUNCH),
+    EvidenceCheck(Code.PARTS_EXCEED_RUN, parts_longer_than_run),
+    EvidenceCheck(Code.CLOCK_BACKWARDS, clock_backwards),
+    EvidenceCheck(Code.NEVER_WRITTEN, never_written, ONCE),
+    EvidenceCheck(Code.SAMPLES_IMPOSSIBLE, impossible_samples),
+    EvidenceCheck(
+        Code.DATA_IS_ANOTHER, other_data, "`lessons data status`, then run the job again"
+    ),
+    EvidenceCheck(Code.SYNTHETIC_DATA, synthetic_data, FETCH),
+    EvidenceCheck(Code.ROUNDS_COPIED, copied_rounds),
+    EvidenceCheck(Code.SHARE_BEYOND_ONE, share_beyond_one, SAME_STEPS),
 )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 
-from autograder.codes import EvidenceLevel, FindingCode, Outcome
+from autograder.codes import CONTRADICTS, EvidenceLevel, FindingCode, Outcome
 from autograder.evidence import accounting
 from autograder.evidence.accounting_dump import AccountedJob
 from autograder.evidence.checks import AS_WRITTEN, check_run
@@ -67,7 +67,7 @@ def examine(runs: Sequence[Run], counted: Sequence[Run], sources: Sources = NO_S
 
 def tier_of(run: Run, about: Sequence[Note], sources: Sources) -> tuple[EvidenceLevel, str]:
     """Return a run's evidence level and the reason, from the findings on the run."""
-    wrong = [one.title for one in about if one.contradicts]
+    wrong = [one.title for one in about if one.severity == CONTRADICTS]
     if wrong:
         return EvidenceLevel.CONTRADICTED, wrong[0]
     if run.chain_intact is None or not run.ranks:

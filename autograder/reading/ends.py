@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from autograder import data_files
 from autograder.codes import FindingCode, Outcome
-from autograder.notes import Note, make_problem
+from autograder.notes import Note
 from autograder.reading.formats import template
+from autograder.reading.line_facts import make_problem
 from autograder.records import Where
 
 Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "step", "weak"]

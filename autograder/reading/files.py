@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from autograder.codes import FindingCode, Outcome
-from autograder.notes import Note, make_note, make_problem
+from autograder.notes import Note, make_note
 from autograder.reading import lines, printed_lines
 from autograder.reading.formats import presets, record
 from autograder.reading.formats.record_values import TAG, BadLineError, decode
-from autograder.reading.line_facts import Reader
+from autograder.reading.line_facts import Reader, make_problem
 from autograder.reading.one_job import read_job
 from autograder.reading.run_drafts import KEPT, MOST, ScannedFile
 from autograder.records import Run, Where

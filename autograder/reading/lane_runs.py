@@ -5,9 +5,9 @@ from itertools import pairwise
 from typing import Any
 
 from autograder.codes import Outcome
-from autograder.notes import Note, make_problem
+from autograder.notes import Note
 from autograder.reading.lanes import MOST_PROBLEMS, Lane, Lanes
-from autograder.reading.line_facts import ACCURACIES, EPOCH_NUMBERS, EpochNumber
+from autograder.reading.line_facts import ACCURACIES, EPOCH_NUMBERS, EpochNumber, make_problem
 from autograder.reading.printed_numbers import scaled
 from autograder.records import Epoch, Number, Run, Where
 

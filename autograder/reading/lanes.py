@@ -8,8 +8,8 @@ another process's. Nothing of such an output is read.
 
 from dataclasses import dataclass, field
 
-from autograder.notes import Note, make_problem
-from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Reader
+from autograder.notes import Note
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Reader, make_problem
 from autograder.reading.printed_numbers import placed
 from autograder.records import Where
 

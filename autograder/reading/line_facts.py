@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from autograder.codes import INFORMATION, STUDENT, FindingCode
+from autograder.notes import Note, Where
 from autograder.records import Number
 
 EpochNumber = Literal[
@@ -73,3 +75,10 @@ class Reader:
     format: str
     tags: tuple[str, ...]  # a line without any of these is not shown to the reader
     read: Callable[[str], LineFacts | None]
+
+
+def make_problem(
+    where: Where, text: str, reason: str, code: FindingCode = FindingCode.READ_PROBLEM
+) -> Note:
+    """Return a note on a line of an output: an error, a bad line, a broken chain."""
+    return Note(code, INFORMATION, STUDENT, reason, actual=text, where=(where,))

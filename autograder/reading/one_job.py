@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.codes import Outcome
-from autograder.notes import Note, make_problem
+from autograder.notes import Note
 from autograder.reading import ends, run_drafts
 from autograder.reading.ends import EndLine
 from autograder.reading.formats import record
 from autograder.reading.lane_runs import checked
-from autograder.reading.line_facts import RUN_NUMBERS, Reader
+from autograder.reading.line_facts import RUN_NUMBERS, Reader, make_problem
 from autograder.reading.printed_numbers import placed
 from autograder.reading.run_drafts import RunDraft, ScannedFile, drafts_of
 from autograder.records import Number, Run, Where

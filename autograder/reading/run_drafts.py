@@ -7,14 +7,14 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 from autograder.codes import FindingCode, Outcome
-from autograder.notes import Note, make_problem
+from autograder.notes import Note
 from autograder.reading import ends, lane_runs, lines
 from autograder.reading.ends import EndLine
 from autograder.reading.formats import record
 from autograder.reading.formats.record import FORMAT, Launch
 from autograder.reading.formats.record_values import header_of
 from autograder.reading.lanes import Lane, Lanes
-from autograder.reading.line_facts import Reader, RunFacts
+from autograder.reading.line_facts import Reader, RunFacts, make_problem
 from autograder.reading.printed_numbers import count
 from autograder.records import Epoch, Rank, Run, Where
 from autograder.submissions import kinds

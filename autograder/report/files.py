@@ -16,7 +16,7 @@ from autograder.report.exports import EXPORTS, People
 from autograder.report.signs import PAGES
 from autograder.report.student.missing import not_handed_in, points_lost
 from autograder.report.student.page import student_page
-from autograder.safe_text import page_name, readable_name
+from autograder.safe_text import page_name, printable
 from autograder.verdict import Grade
 
 FOLDERS = (PAGES, RECORDS, programs.PROGRAMS, LESSONS)  # below the folder of --out
@@ -38,7 +38,7 @@ def of_students(
     lost = grouped((row.student, (row.lesson, points_lost(row, policy))) for row in missing)
     files: Files = {}
     for student in sorted(by_student.keys() | {*people}):
-        file, name = page_name(student), readable_name(settings.names.get(student) or student)
+        file, name = page_name(student), printable(settings.names.get(student) or student)
         mine, own = by_student.get(student, []), dict(lost.get(student, ()))
         uncounted = [lesson for lesson, points in own.items() if not points]
         unsubmitted = not_handed_in(student, mine, policy, own)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from autograder.codes import CheckStatus
-from autograder.safe_text import readable_name
+from autograder.safe_text import printable
 from autograder.settings.roster import Person
 from autograder.verdict import WAITS, ChangedLine, Grade
 
@@ -22,7 +22,7 @@ def points(value: float | None) -> str:
 
 def full_name(student: str, people: Mapping[str, Person]) -> str:
     """Return the student's full name from the roster, or else the name in the grades."""
-    return readable_name(people.get(student, Person(student)).full_name or student)
+    return printable(people.get(student, Person(student)).full_name or student)
 
 
 def check_line(sign: str, score: float, most: float, title: str) -> str:

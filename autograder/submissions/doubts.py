@@ -43,13 +43,11 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.ARCHIVE_KIND: (WORK_FILES, REPACK),
     C.ARCHIVE_CLOSED: (WORK_FILES, "`autograder collect --from folders` opens archives"),
     C.ARCHIVE_WITHIN: ("files packed once", "`{name}` is packed twice: unpack it, and pack again"),
-    C.ARCHIVE_LEFT_OUT: ("regular files with relative names", REPACK),
     C.FILE_DAMAGED: (OPENS, "`{name}` is damaged in its archive: pack it again, and submit that"),
     C.ARCHIVE_UNOPENED: (OPENS, UPLOAD),
-    C.ARCHIVE_DAMAGED: (OPENS, UPLOAD),
 }
 # The parts of a submission that could not be opened, and may hold what is missing.
-PACKED = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED, C.ARCHIVE_DAMAGED)
+PACKED = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED)
 UNOPENED = (*PACKED, C.FILE_EMPTY, C.ANSWERS_NOT_TEXT)
 
 

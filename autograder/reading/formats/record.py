@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.codes import FindingCode
-from autograder.notes import Note, make_problem
+from autograder.notes import Note
 from autograder.reading.formats.record_values import (
     Chain,
     end_of,
@@ -14,6 +14,7 @@ from autograder.reading.formats.record_values import (
     what_was_read,
     with_files,
 )
+from autograder.reading.line_facts import make_problem
 from autograder.reading.printed_numbers import count, exact, finite
 from autograder.records import MeasureEvent, Number, Rank, Where
 
@@ -25,7 +26,7 @@ LONGEST_END = 2_000  # bytes; only a manipulated end is longer
 
 
 @dataclass(slots=True)
-class Line:
+class RecordLine:
     """A line of the record."""
 
     key: str
@@ -130,7 +131,7 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
         return run
     value = value if isinstance(value, dict) else {}
     epoch, written_ms = count(about.get("epoch_num"), 1), finite(event.get("time_ms"))
-    line = Line(key, rank, event, about, where, value, epoch, written_ms)
+    line = RecordLine(key, rank, event, about, where, value, epoch, written_ms)
     if may_count(launch, line):
         take_line(launch, line)
     return run
@@ -147,7 +148,7 @@ ONCE = {
 }
 
 
-def may_count(launch: Launch, line: Line) -> bool:
+def may_count(launch: Launch, line: RecordLine) -> bool:
     """Return whether a line counts. Report a line that its rank should not have written."""
     key = line.key, line.rank, line.epoch if line.key == "epoch_stop" else None
     if key in launch.stated:
@@ -165,7 +166,7 @@ def may_count(launch: Launch, line: Line) -> bool:
     return False
 
 
-def take_line(launch: Launch, line: Line) -> None:
+def take_line(launch: Launch, line: RecordLine) -> None:
     """Add the facts in a line to its launch."""
     match line.key:
         case "header":
@@ -199,7 +200,7 @@ def take_line(launch: Launch, line: Line) -> None:
             take_end(launch, line)
 
 
-def take_rank(launch: Launch, line: Line) -> None:
+def take_rank(launch: Launch, line: RecordLine) -> None:
     rank, value = line.rank, line.value
     if count(value.get("rank")) != rank:
         reason = f"rank {rank} reports as rank {value.get('rank')!r:.20}"
@@ -212,7 +213,7 @@ def take_rank(launch: Launch, line: Line) -> None:
         launch.ranks[rank] = {"where": line.where, **typed(Rank, value)}
 
 
-def take_epoch(launch: Launch, line: Line) -> None:
+def take_epoch(launch: Launch, line: RecordLine) -> None:
     if line.epoch is None:
         launch.complain(line.where, "epoch_stop", "the epoch has no number")
         return
@@ -230,7 +231,7 @@ def take_epoch(launch: Launch, line: Line) -> None:
     )
 
 
-def take_evaluation(launch: Launch, line: Line) -> None:
+def take_evaluation(launch: Launch, line: RecordLine) -> None:
     accuracy = quantity(launch, line, "accuracy", line.event.get("value"))
     loss = quantity(launch, line, "loss", line.about.get("loss"))
     if line.about.get("split") == "test":
@@ -240,7 +241,7 @@ def take_evaluation(launch: Launch, line: Line) -> None:
         epoch |= {"val_accuracy": accuracy, "val_loss": loss}
 
 
-def take_end(launch: Launch, line: Line) -> None:
+def take_end(launch: Launch, line: RecordLine) -> None:
     status = line.about.get("status")
     launch.status = status if isinstance(status, str) else ""
     launch.places["end"] = line.where
@@ -260,7 +261,7 @@ def take_end(launch: Launch, line: Line) -> None:
             launch.facts[name] = quantity(launch, line, name, line.value[name])
 
 
-def quantity(launch: Launch, line: Line, name: str, value: Any) -> Number | None:
+def quantity(launch: Launch, line: RecordLine, name: str, value: Any) -> Number | None:
     """Return a value that must be a number. For anything else, add a problem and return None."""
     if value is None:
         return None

@@ -37,7 +37,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ClassLine:
     student: str
     name: str
     page: str
@@ -66,7 +66,7 @@ def column_of(row: Grade) -> str:
 
 def table(
     rows: Sequence[Grade], people: Mapping[str, Person], policy: Policy
-) -> tuple[list[Column], list[Line]]:
+) -> tuple[list[Column], list[ClassLine]]:
     """Return one line per student, sorted by the most severe reason for review, then by name."""
     heads = columns(rows, policy)
     by_student = grouped((row.student, row) for row in rows)
@@ -76,7 +76,7 @@ def table(
 
 def line(
     rows: Sequence[Grade], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
-) -> Line:
+) -> ClassLine:
     student = rows[0].student
     by_column = grouped((column_of(row), row) for row in rows)
     cells = [cell(by_column.get(head.lesson, []), head, policy) for head in heads]
@@ -84,7 +84,7 @@ def line(
     looks = [(reason, row.lesson) for row in rows for reason in row.look]
     looks.sort(key=lambda look: look[0].code.rank)
     by_reason = grouped((str(reason), lesson) for reason, lesson in looks)
-    return Line(
+    return ClassLine(
         student=student,
         name=full_name(student, people),
         page=rows[0].page,

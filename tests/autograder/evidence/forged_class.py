@@ -80,8 +80,8 @@ def accounting(outputs: dict[str, Lines], case: Case) -> str:
     """Return what the scheduler knows: the jobs as they really ran, and another user's GPU job."""
     rows = [HEADER, "900|eve|COMPLETED|2|3|1|cpu=1,gres/gpu=1|vm|00:01.000"]
     for name, lines in outputs.items():
-        job = forge.one(lines, "machine")["value"]["job_id"]
-        ranks = forge.one(lines, "header")["value"]["world_size"]
+        job = forge.event_of(lines, "machine")["value"]["job_id"]
+        ranks = forge.event_of(lines, "header")["value"]["world_size"]
         times = [event["time_ms"] // 1000 for event in events(lines)]
         first, last = min(times) - IMPORT_S, max(times) + END_S
         cpu = case.cpu.get(name, ranks * (last - first))

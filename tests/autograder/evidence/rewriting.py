@@ -51,7 +51,7 @@ def events(lines: Lines, *keys: str) -> Iterator[Event]:
             yield line
 
 
-def one(lines: Lines, key: str) -> Event:
+def event_of(lines: Lines, key: str) -> Event:
     return next(events(lines, key))
 
 
@@ -81,14 +81,14 @@ def as_job(lines: Lines, job: int, name: str) -> Lines:
     The job file's facts precede it, and the record has the scheduler, the launcher and the job's
     number.
     """
-    ranks = one(lines, "header")["value"]["world_size"]
+    ranks = event_of(lines, "header")["value"]["world_size"]
     if isinstance(lines[0], str) and lines[0].startswith("site: "):  # it was a job's output already
         lines = lines[next(n for n, line in enumerate(lines) if not isinstance(line, str)) :]
     for event in events(lines, "machine"):
         event["value"] |= {"scheduler": "slurm", "launcher": "srun", "site": "snellius"}
         event["value"] |= {"job_id": str(job)}
     put(lines, "header", ranks_asked=ranks)
-    started = one(lines, "machine")["value"]["started"]
+    started = event_of(lines, "machine")["value"]["started"]
     facts = (
         *("site: snellius (slurm)", f"job: {job} {name}", "nodes: 1 (vm)", f"ranks: {ranks}"),
         *("cores per rank: 1", "gpus on this node: none", "launcher: srun", "modules: none"),
@@ -99,7 +99,7 @@ def as_job(lines: Lines, job: int, name: str) -> Lines:
 
 def slowed(lines: Lines, times: float) -> Lines:
     """Return the run of a slower machine, with all of its seconds and its clock scaled."""
-    first = one(lines, "header")["time_ms"]
+    first = event_of(lines, "header")["time_ms"]
     for event in events(lines):
         event["time_ms"] = round(first + times * (event["time_ms"] - first))
     put(lines, "epoch_stop", "run_stop", seconds=lambda s: round(s * times, 6))
@@ -155,11 +155,11 @@ def under_all_headers(lines: Lines) -> None:
     done: Lines = [line for line in lines[:12] if isinstance(line, str)]
     for run, own in runs.items():
         copy = json.loads(json.dumps(first))
-        shift = one(own, "header")["time_ms"] - one(copy, "header")["time_ms"]
+        shift = event_of(own, "header")["time_ms"] - event_of(copy, "header")["time_ms"]
         for event in events(copy):
             event["metadata"]["run"] = run
             event["time_ms"] += shift
             if event["key"] in ("header", "machine"):
-                event["value"] = one(own, event["key"])["value"]
+                event["value"] = event_of(own, event["key"])["value"]
         done += copy
     lines[:] = done

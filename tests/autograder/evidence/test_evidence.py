@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.codes import FindingCode as Code
+from autograder.codes import CONTRADICTS, FindingCode as Code
 from autograder.evidence import examine
 from autograder.reading.files import read_bytes
 from tests.autograder.make_record import make_record
@@ -45,7 +45,7 @@ MUTATIONS = [
 def test_mutations_are_found(name, lines, code):
     found = seen(lines)
     assert code in codes(found)
-    contradicted = any(f.contradicts for f in found.findings)
+    contradicted = any(f.severity == CONTRADICTS for f in found.findings)
     assert found.tier == ("contradicted" if contradicted else "self-consistent")
     for note in found.findings:
         assert note.look

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from autograder.codes import FindingCode as Code
+from autograder.codes import CONTRADICTS, FindingCode as Code
 from autograder.evidence.checks import check_run
 from autograder.reading.files import read_bytes
 from tests.autograder.make_record import make_record, some_rounds
@@ -36,7 +36,7 @@ CAUGHT = {
 def test_what_cannot_be_is_found(run, seconds, code, wrong):
     found = findings(*seconds, **run)
     assert code in [finding.code for finding in found]
-    assert any(finding.contradicts for finding in found) == wrong
+    assert any(finding.severity == CONTRADICTS for finding in found) == wrong
     for note in found:
         assert note.look
         assert all((note.expected, note.actual, note.where, note.advice))

@@ -111,7 +111,7 @@ def check_13_9(saving: ModuleType) -> str:
         network(torch.ones(2, WIDTH)).square().sum().backward()
         optimizer.step()
 
-    def apart() -> float:
+    def difference() -> float:
         pairs = zip(old.parameters(), new.parameters(), strict=True)
         return max(float((a - b).detach().abs().max()) for a, b in pairs)
 
@@ -125,12 +125,12 @@ def check_13_9(saving: ModuleType) -> str:
     with tempfile.TemporaryDirectory() as folder, one_rank():
         saving.save(old, first, f"{folder}/checkpoint")
         saving.load(new, second, f"{folder}/checkpoint")
-    if apart() > 0:
+    if difference() > 0:
         advice = "dcp.load only fills the dictionaries; set_state_dict loads them into the network."
         raise CheckFailed("the parameters of the old network", "other ones", advice)
     step(old, first)
     step(new, second)
-    if apart() > 1e-7:
+    if difference() > 1e-7:
         advice = "Adam's running means belong in the checkpoint, too: get_state_dict returns both."
         raise CheckFailed("the next step is the same", "another step", advice)
     return "Parameters and Adam's numbers are the same as before."
