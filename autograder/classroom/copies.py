@@ -8,94 +8,85 @@ linearly with the number of runs.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from operator import itemgetter
-from types import MappingProxyType
 from typing import NamedTuple
 
-from autograder.codes import FindingCode
+from autograder.codes import EvidenceLevel, FindingCode
 from autograder.evidence.examine import OWN_QUEUES
 from autograder.notes import Note, make_note
-from autograder.verdict import RunSummary, RunTraits
+from autograder.verdict import Grade, RunTraits
 
 MOST_NAMED = 5
 SAME_RESULT = 0.002  # difference in one network's accuracy between two kinds of processors
+Key = tuple[str, str]  # student and lesson
 
 
 class Print(NamedTuple):
     """The properties that identify a student's run."""
 
-    student: str
+    key: Key
     place: str  # file and line where the run begins
     traits: RunTraits
+    group: Collection[str]  # the student, and all who may have submitted the same
+    contradicted: bool = False  # whether the student's record contradicts itself
 
 
-def prints_of(student: str, runs: Sequence[RunSummary]) -> tuple[Print, ...]:
-    marked = (run for run in runs if run.traits.marks)
-    return tuple(Print(student, str(run.where or "?"), run.traits) for run in marked)
+def prints_of(grade: Grade) -> list[Print]:
+    about = {grade.student, *grade.partners}, grade.level == EvidenceLevel.CONTRADICTED
+    marked = (run for run in grade.runs if run.traits.marks)
+    return [Print(grade.key, str(run.where or "?"), run.traits, *about) for run in marked]
 
 
-Lesson = tuple[str, str]  # student and lesson
-Prints = Sequence[tuple[Lesson, Sequence[Print]]]
-Groups = Mapping[Lesson, Collection[str]]  # a student, and all who may have submitted the same
 Owners = dict[str, dict[str, Print]]  # mark -> student -> the student's first run
-Reasons = Iterator[tuple[Lesson, Note]]
+Reasons = Iterator[tuple[Key, Note]]
 
 
-def find_copies(
-    prints: Prints,
-    accounted: Collection[str] = (),
-    partners: Groups = MappingProxyType({}),
-    contradicted: Collection[Lesson] = (),
-) -> dict[Lesson, Note]:
+def find_copies(prints: Sequence[Print], accounted: Collection[str] = ()) -> dict[Key, Note]:
     """Return, by student and lesson, the runs that somebody other than a partner also submitted.
 
     `accounted` are the job ids in the instructor's accounting, which is from one cluster.
     """
-    by_name = sorted(prints, key=itemgetter(0))
-    groups = {lesson: {lesson[0], *partners.get(lesson, ())} for lesson, _ in prints}
+    prints = sorted(prints, key=lambda run: run.key)
 
     def job_marks(run: Print) -> Sequence[str]:
         site, _, number = run.traits.job.rpartition(" ")
         is_known = number and (site not in OWN_QUEUES or number in accounted)
         return [run.traits.job] if is_known else []
 
-    notes: dict[Lesson, Note] = {}
-    for lesson, note in chain(
-        shared(by_name, groups, FindingCode.SHARED_RUN, lambda run: run.traits.marks),
-        shared(by_name, groups, FindingCode.SHARED_JOB, job_marks),
-        *(contradictions(by_name, groups, code, contradicted) for code in AGREEMENTS),
+    notes: dict[Key, Note] = {}
+    for key, note in chain(
+        shared(prints, FindingCode.SHARED_RUN, lambda run: run.traits.marks),
+        shared(prints, FindingCode.SHARED_JOB, job_marks),
+        *(contradictions(prints, code) for code in AGREEMENTS),
     ):
-        notes.setdefault(lesson, note)  # the others follow from the first
+        notes.setdefault(key, note)  # the others follow from the first
     return notes
 
 
 def shared(
-    prints: Prints, groups: Groups, code: FindingCode, marks_of: Callable[[Print], Sequence[str]]
+    prints: Sequence[Print], code: FindingCode, marks_of: Callable[[Print], Sequence[str]]
 ) -> Reasons:
     """Yield the students whose runs have the same marks as those of other students.
 
     Checking only a few owners of each mark keeps the work per student constant in a large class.
     """
-    most = MOST_NAMED + 1 + max(map(len, groups.values()), default=0)
+    most = MOST_NAMED + 1 + max((len(run.group) for run in prints), default=0)
     owners: Owners = defaultdict(dict)
-    marked = [
-        (lesson, run, mark) for lesson, runs in prints for run in runs for mark in marks_of(run)
-    ]
-    for (student, _), run, mark in marked:
-        owners[mark].setdefault(student, run)
-    pairs: dict[Lesson, dict[str, str]] = defaultdict(dict)  # the places, by the other's name
-    for lesson, run, mark in marked:
+    marked = [(run, mark) for run in prints for mark in marks_of(run)]
+    for run, mark in marked:
+        owners[mark].setdefault(run.key[0], run)
+    pairs: dict[Key, dict[str, str]] = defaultdict(dict)  # the places, by the other's name
+    for run, mark in marked:
         for student, other in islice(owners[mark].items(), most):
-            if student not in groups[lesson]:
-                pairs[lesson].setdefault(student, places(run, other))
-    for lesson, others in pairs.items():
+            if student not in run.group:
+                pairs[run.key].setdefault(student, places(run, other))
+    for key, others in pairs.items():
         names = sorted(others)
         who = ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
-        yield lesson, make_note(code, name=who + others[names[0]])
+        yield key, make_note(code, name=who + others[names[0]])
 
 
 def places(run: Print, other: Print) -> str:
-    return f" ({run.place}; {other.student}: {other.place})"
+    return f" ({run.place}; {other.key[0]}: {other.place})"
 
 
 # The trait that runs share, and the trait that must then be equal.
@@ -105,9 +96,7 @@ AGREEMENTS = {
 }
 
 
-def contradictions(
-    prints: Prints, groups: Groups, code: FindingCode, contradicted: Collection[Lesson]
-) -> Reasons:
+def contradictions(prints: Sequence[Print], code: FindingCode) -> Reasons:
     """Yield the students whose run shares only the first of two traits with another student's run.
 
     An edited record must not cast doubt on the honest ones. So records that contradict themselves
@@ -116,17 +105,15 @@ def contradictions(
     shared_trait, equal_trait = AGREEMENTS[code]
     sound: Owners = defaultdict(dict)
     edited: Owners = defaultdict(dict)
-    runs = [
-        (lesson, run, getattr(run.traits, shared_trait)) for lesson, own in prints for run in own
-    ]
-    for lesson, run, mark in runs:
-        owners = edited if lesson in contradicted else sound
-        owners[mark].setdefault(min(groups[lesson]), run)  # a group counts as one
-    judges = {mark: judges_of(same, equal_trait) for mark, same in (edited | sound).items() if mark}
-    for lesson, run, mark in runs:
-        others = [other for other in judges.get(mark, ()) if other.student not in groups[lesson]]
-        for other in [other for other in others if differ(run, other, equal_trait)][:1]:
-            yield lesson, make_note(code, name=places(run, other))
+    runs = [(run, mark) for run in prints if (mark := getattr(run.traits, shared_trait))]
+    for run, mark in runs:
+        owners = edited if run.contradicted else sound
+        owners[mark].setdefault(min(run.group), run)  # a group counts as one
+    judges = {mark: judges_of(same, equal_trait) for mark, same in (edited | sound).items()}
+    for run, mark in runs:
+        for other in judges[mark]:
+            if other.key[0] not in run.group and differ(run, other, equal_trait):
+                yield run.key, make_note(code, name=places(run, other))
 
 
 def judges_of(prints: Mapping[str, Print], trait: str) -> list[Print]:
@@ -136,7 +123,7 @@ def judges_of(prints: Mapping[str, Print], trait: str) -> list[Print]:
     Otherwise, they have the lowest and the highest values, and any run differs from one of them.
     With so few, the cost per student is constant in a large class.
     """
-    ordered = sorted(prints.values(), key=lambda run: (getattr(run.traits, trait), run.student))
+    ordered = sorted(prints.values(), key=lambda run: (getattr(run.traits, trait), run.key))
     middle = ordered[(len(ordered) - 1) // 2]
     agree = [run for run in ordered if not differ(run, middle, trait)]
     if 2 * len(agree) > len(ordered):

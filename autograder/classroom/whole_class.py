@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.classroom.adjust import missing
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.copies import find_copies, prints_of
+from autograder.classroom.copies import Key, find_copies, prints_of
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import Note, make_note
 from autograder.text_hash import folder_hash
@@ -15,7 +15,6 @@ from autograder.verdict import GRADER_ERROR, NO_LESSON, Grade
 
 FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
-Key = tuple[str, str]  # student and lesson
 Reasons = dict[Key, Note]
 
 
@@ -48,10 +47,8 @@ def with_comparisons(
     rows: Sequence[Grade], people: Collection[str], settings: ClassSettings
 ) -> Iterator[Grade]:
     """Yield the grades with what differs from, or equals, those of other students."""
-    prints = [(row.key, prints_of(row.student, row.runs)) for row in rows]
-    partners = {row.key: row.partners for row in rows if row.partners}
-    contradicted = {row.key for row in rows if row.level == EvidenceLevel.CONTRADICTED}
-    shared = find_copies(prints, settings.jobs or {}, partners, contradicted)
+    prints = [run for row in rows for run in prints_of(row)]
+    shared = find_copies(prints, settings.jobs or {})
     others = (shared, lonely_toolkits(rows), without_programs(rows))
     unknown = make_note(FindingCode.NOT_IN_ROSTER)
     for row in rows:

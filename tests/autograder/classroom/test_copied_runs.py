@@ -88,47 +88,44 @@ def test_two_students(tmp_path, grade, second, code):
 
 
 def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():
-    prints = [
-        ((name, "01"), [Print(name, "a.out:1", RunTraits((name,), job="laptop 1"))])
-        for name in ("ada", "ben")
-    ]
+    traits = [RunTraits((name,), job="laptop 1") for name in ("ada", "ben")]
+    prints = [Print((t.marks[0], "01"), "a.out:1", t, t.marks) for t in traits]
     assert find_copies(prints) == {}
     assert find_copies(prints, {"1"}).keys() == {("ada", "01"), ("ben", "01")}
 
 
-def handed_in(student, parameters="same", settings="one", result=0.97, losses="") -> tuple:
+def handed_in(student, parameters="same", settings="one", result=0.97, losses="") -> Print:
     traits = RunTraits(losses=losses, settings=settings, parameters=parameters, result=result)
-    return (student, "02"), [Print(student, "a.out:1", traits)]
+    return Print((student, "02"), "a.out:1", traits, [student])
 
 
 HONEST = [handed_in(name) for name in ("ada", "ben", "eve")]
-# Submissions in addition to three honest runs, students whose records contradict themselves,
-# groups, and the students who are flagged.
+# Submissions in addition to three honest runs, what all of them have in common, and the students
+# who are flagged.
 UNLIKE = {
-    "one edited accuracy": ([handed_in("abe", result=0.99)], [], {}, ["abe"]),
+    "one edited accuracy": ([handed_in("abe", result=0.99)], {}, ["abe"]),
     "two kinds of edits": (
-        [handed_in("abe", result=0.99), handed_in("zoe", result=0.5)], [], {}, ["abe", "zoe"]),
+        [handed_in("abe", result=0.99), handed_in("zoe", result=0.5)], {}, ["abe", "zoe"]),
     "as many edited alike": (
-        [handed_in(f"z{n}", result=0.99) for n in range(3)], [], {},
+        [handed_in(f"z{n}", result=0.99) for n in range(3)], {},
         ["ada", "ben", "eve", "z0", "z1", "z2"]),
     "more edited alike, and contradicted": (
         [handed_in(f"z{n}", result=0.99) for n in range(5)],
-        [(f"z{n}", "02") for n in range(5)], {}, [f"z{n}" for n in range(5)]),
+        {"contradicted": True}, [f"z{n}" for n in range(5)]),
     "a group has one say": (
-        [handed_in(f"z{n}", result=0.99) for n in range(5)], [],
-        {(f"z{n}", "02"): [f"z{m}" for m in range(5) if m != n] for n in range(5)},
-        [f"z{n}" for n in range(5)]),
-    "on another kind of processor": ([handed_in("abe", result=0.9719)], [], {}, []),
+        [handed_in(f"z{n}", result=0.99) for n in range(5)],
+        {"group": [f"z{n}" for n in range(5)]}, [f"z{n}" for n in range(5)]),
+    "on another kind of processor": ([handed_in("abe", result=0.9719)], {}, []),
     "on three kinds of processors": (
         [handed_in(name, result=0.9719) for name in "wxy"] + [handed_in("z", result=0.9738)],
-        [], {}, []),
-    "other parameters": ([handed_in("abe", "others", result=0.5)], [], {}, []),
+        {}, []),
+    "other parameters": ([handed_in("abe", "others", result=0.5)], {}, []),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("more", "contradicted", "groups", "told"), UNLIKE.values(), ids=UNLIKE)
-def test_of_unlike_accuracies_only_who_differs_from_most_is_told(more, contradicted, groups, told):
-    found = find_copies([*HONEST, *more], (), groups, contradicted)
+@pytest.mark.parametrize(("more", "common", "told"), UNLIKE.values(), ids=UNLIKE)
+def test_of_unlike_accuracies_only_who_differs_from_most_is_told(more, common, told):
+    found = find_copies([*HONEST, *(run._replace(**common) for run in more)])
     assert sorted(student for student, _ in found) == told
     if "abe" in told:
         assert "; ada: a.out:1" in found["abe", "02"].title
@@ -140,7 +137,8 @@ def test_one_edited_seed_does_not_put_the_class_into_doubt():
     (told,) = find_copies([edited, *prints])
     assert told == ("abe", "02")
     assert find_copies([edited, *prints[:1]]).keys() == {("abe", "02"), ("s0", "02")}
-    assert [*find_copies([edited, *prints[:1]], contradicted=[("abe", "02")])] == [("abe", "02")]
+    contradicted = edited._replace(contradicted=True)
+    assert [*find_copies([contradicted, *prints[:1]])] == [("abe", "02")]
 
 
 def run_of(lines):

@@ -264,7 +264,7 @@ def grade_and_check(data: bytes) -> list[Grade]:
         for grades in grouped((row.student, row) for row in rows).values():
             check(grades, profile)
         assert {p.name for p in place.iterdir()} == {*outside, "collected"}, "something got out"
-        find_copies([(row.key, prints_of(row.student, row.runs)) for row in rows])
+        find_copies([run for row in rows for run in prints_of(row)])
         for page in class_pages(rows, About()).values():
             harmless(page)
         for text in (EXPORTS[name](rows, {}, settings) for name in ("grades.csv", "checks.csv")):
