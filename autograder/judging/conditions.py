@@ -75,14 +75,6 @@ class Case:
         synthetic = isinstance(self.run, Run) and self.run.header.dataset.synthetic
         return not (self.condition.real_data and synthetic)
 
-    @property
-    def goodness(self) -> float:
-        """Return the sort key for runs with the same credit. The best run is reported."""
-        if not isinstance(self.value, Measure) or self.condition.operator == "equal":
-            return 0.0
-        is_more = self.condition.operator in ("at_least", "above")
-        return self.value.value if is_more else -self.value.value
-
     def threshold_value(self, threshold: Threshold) -> Value:
         """Return the threshold for full or partial credit. That of a reference has no interval."""
         fixed = threshold.fixed(self.hand_in.profile)
@@ -121,14 +113,14 @@ def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
 
 def judge_cases(cases: list[Case], condition: Condition) -> list[Part]:
     """Return the check parts for the decisive runs: each, or the best."""
-    judged = [(judge_case(case), case.goodness) for case in cases if case.is_asked]
-    if condition.take == "best":
-        judged.sort(key=lambda pair: (-pair[0].credit, pair[0].status != PASSED, -pair[1]))
-        if judged and judged[0][0].credit:
-            return [judged[0][0]]
-        # Any that is not measured could have been the best.
-        judged = [pair for pair in judged if pair[0].status == NOT_MEASURED] or judged
-    return [part for part, _ in judged]
+    parts = [judge_case(case) for case in cases if case.is_asked]
+    if condition.take != "best":
+        return parts
+    best = max(parts, key=lambda part: (part.credit, part.status == PASSED), default=None)
+    if best and best.credit:
+        return [best]
+    # Any that is not measured could have been the best.
+    return [part for part in parts if part.status == NOT_MEASURED] or parts
 
 
 def judge_case(case: Case) -> Part:

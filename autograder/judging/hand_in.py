@@ -25,11 +25,8 @@ class HandIn:
     references: dict[str, Measure] = field(default_factory=dict)  # the solution's, on this site
     report: Report | None = None
     unseen: Sequence[Note] = ()  # files that could not be opened; a missing run may be in them
-
-    @cached_property
-    def counted(self) -> dict[str, Run | NotMeasured]:
-        """Return the run that counts for each name that was looked up."""
-        return {}
+    # The run that counts for each name that was looked up.
+    counted: dict[str, Run | NotMeasured] = field(default_factory=dict, init=False)
 
     @cached_property
     def runs_by_name(self) -> dict[str, list[Run]]:

@@ -23,6 +23,7 @@ from autograder.notes import Note, make_note
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Condition, RubricCheck
+from autograder.submissions.texts import Report
 from autograder.verdict import (
     FAILED,
     NOT_MEASURED,
@@ -34,7 +35,7 @@ from autograder.verdict import (
     Judged,
     Part,
 )
-from autograder.wording import enumerated, sentences, shown
+from autograder.wording import sentences, shown
 
 
 def judge(hand_in: HandIn) -> Judged:
@@ -60,7 +61,7 @@ def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
 def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     if check.answers:
         return _mean(check, tuple(judge_answer(hand_in, key) for key in check.answers))
-    parts = judge_report(hand_in, check.report)
+    parts = tuple(judge_heading(hand_in.report, title) for title in check.report)
     if check.by_hand is not None and (hand_in.report or not parts):
         return _check(check, parts, 0, WAITS)  # without a report, nothing is left to wait for
     if parts:
@@ -118,28 +119,19 @@ def _check(
     )
 
 
-def judge_report(hand_in: HandIn, headings: Sequence[str]) -> tuple[Part, ...]:
-    """Return one check part for each heading that the rubric requires."""
-    parts = [judge_part(hand_in, title) for title in headings]
-    pairs = zip(headings, parts, strict=True)
-    missing = [f"`## {title}`" for title, part in pairs if part.status != PASSED]
-    advice = f"write {enumerated(missing)} in report.md"
-    return tuple(p if p.status == PASSED else replace(p, advice=advice) for p in parts)
-
-
-def judge_part(hand_in: HandIn, title: str) -> Part:
-    name, report = f"the report's part “{title}”", hand_in.report
-    expected = f"{name} is there"
+def judge_heading(report: Report | None, title: str) -> Part:
+    """Return the check part for a heading that the rubric requires in a report."""
+    name, advice = f"the report's part “{title}”", "write the missing parts in report.md"
+    part = Part(name, FAILED, 0, f"{name} is there", "", (), advice, code=ReasonCode.NO_REPORT)
     if report is None:
-        reason, code = "no report.md was submitted", ReasonCode.NO_REPORT
-        return Part(name, FAILED, 0, expected, reason, code=code)
+        return replace(part, actual="no report.md was submitted")
     text, where = report.parts.get(title.casefold(), (None, Where(report.name, 0)))
+    part = replace(part, where=(where,), code=ReasonCode.TEXT)
     if text:
-        return Part(name, PASSED, 1, expected, expected, (where,), code=ReasonCode.TEXT)
-    reason, code = f"nothing below `## {title}`", ReasonCode.TEXT
+        return replace(part, status=PASSED, credit=1, actual=part.expected, advice="")
     if text is None:
-        reason, code = f"no heading `## {title}`", ReasonCode.NO_HEADING
-    return Part(name, FAILED, 0, expected, reason, (where,), code=code)
+        return replace(part, actual=f"no heading `## {title}`", code=ReasonCode.NO_HEADING)
+    return replace(part, actual=f"nothing below `## {title}`")
 
 
 # --- whatever the results of the checks ---------------------------------------------------------

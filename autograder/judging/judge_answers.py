@@ -75,20 +75,16 @@ def _judged(part: Part, question: Question, right: bool) -> Part:
 
 def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: Part) -> Part:
     """Judge an interval: it must contain the true value and must not be too wide."""
-    ends = as_interval(answer.text)
-    assert ends is not None  # otherwise it is of another kind
-    low, high = ends
+    low, high = as_interval(answer.text) or (0.0, 0.0)  # an answer of this kind has ends
     widest = question.widest or 1.0
     expected = f"contains the true value, upper end at most {widest:g} times the lower end"
     actual = f"{part.name}: {low:g} to {high:g}"
-    wide = high / low > widest * (1 + 1e-9)
-    if wide:
+    if wide := high > low * widest * (1 + 1e-9):
         actual += f", the upper end is {high / low:.3g} times the lower end"
-    contains = low <= truth <= high
-    if not contains:
+    if outside := not low <= truth <= high:
         actual += f", and the true value is {'below' if truth < low else 'above'} it"
     part = replace(part, expected=f"{part.name}: {expected}", actual=actual)
-    return _judged(part, question, contains and not wide)
+    return _judged(part, question, not (wide or outside))
 
 
 def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:

@@ -12,9 +12,6 @@ from autograder.records import Run
 from autograder.settings.rubric_schema import Condition, Threshold
 from autograder.wording import shown, with_unit
 
-# The names that calibration files have for metrics which once had them as labels.
-REFERENCE_WORDS = {"rounds_share": "share of the ceiling", "rounds_speedup": "speedup"}
-
 
 def metric_value(
     hand_in: HandIn, metric: str, name: str, run: Run, at: Mapping[str, Any], base: str | None
@@ -48,8 +45,6 @@ def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
 def reference_key(condition: Condition, name: str) -> str:
     """Return the key of a measurement in a calibration file. It does not depend on labels."""
     words = condition.metric.removeprefix(OWN).replace("_", " ")
-    words = words.removeprefix("study ") if condition.at else words
-    words = REFERENCE_WORDS.get(condition.metric, words)
     words += "".join(f", {key} {value}" for key, value in condition.at.items())
     return f"{words} of {name}" + (f" over {condition.base}" if condition.base else "")
 
