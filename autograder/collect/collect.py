@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
 from autograder.collect import archives, metadata
-from autograder.collect.attempts import keep_latest, submitted
-from autograder.collect.download import About, Item, Piece, pieces_of
+from autograder.collect.download import About, Item, Piece, keep_latest, pieces_of, submitted
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import digests, named, remove_folder, write_folder
 from autograder.collect.lessons import Ids, named_lesson, sort_out
@@ -186,12 +185,14 @@ def rows_of(
             done.kept.append(row.folder)
             row = replace(row, submitted=earlier.submitted, late=earlier.late)
         else:
-            written = write_folder(home / row.folder, chosen)
-            odd += written.doubts
-            done.removed += [f"{row.folder}/{name}" for name in written.removed]
-            done.replaced += [row.folder] if written.replaced else []
+            old, new, unreadable = write_folder(home / row.folder, chosen)
+            odd += unreadable
+            kept = new.values()  # a file may only have another name now
+            gone = sorted(name for name in old.keys() - new.keys() if old[name] not in kept)
+            done.removed += [f"{row.folder}/{name}" for name in gone]
+            done.replaced += [row.folder] if old and old != new else []
             unread = any(doubt.code == FindingCode.TIME_UNREAD for doubt in odd)
-            if written.unchanged and not (row.submitted or unread or wanted.times):
+            if old == new and not (row.submitted or unread or wanted.times):
                 row = replace(row, submitted=earlier.submitted)  # from a table of times
         yield replace(row, doubts=doubts.written(list(dict.fromkeys(odd))))
 

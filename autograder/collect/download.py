@@ -1,8 +1,9 @@
-"""List a download's items, and the files of each item, including those in archives.
+"""List a download's items, the files of each, also in archives, and the attempt that counts.
 
 An item is a folder, an archive or a file that was submitted.
 """
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -11,12 +12,15 @@ from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.collect import archives
+from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim
+from autograder.submissions.class_folder import noted_time
 from autograder.submissions.doubts import note_of
-from autograder.submissions.kinds import Kind
+from autograder.submissions.kinds import WORK, Kind
 from autograder.submissions.lesson_files import UNREAD
+from autograder.submissions.moments import latest, seconds_of
 from autograder.submissions.walk import Found, Walk
 
 
@@ -75,3 +79,42 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Note]]:
     doubts = [note_of(codes[f.kind], shortened(f.name)) for f in files if f.kind in codes]
     left_out = {*codes, Kind.CLUTTER}
     return [Piece(*f, item) for f in files if f.kind not in left_out], [*walk.doubts, *doubts]
+
+
+# --- attempts: downloads or, in JupyterHub's exchange, folders ------------------------------------
+
+
+def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Note]]:
+    """Return when the last of these files was submitted, which is when the work was complete."""
+    working = {piece.item.label for piece in pieces if piece.kind in WORK}
+    times, doubts = list[str](), list[Note]()
+    for piece in pieces:
+        if not working or piece.item.label in working:
+            times.append(piece.item.submitted)
+            if piece.kind == Kind.TIMESTAMP and not piece.item.submitted:
+                time, unread = noted_time(piece.path, shortened(piece.name, 80))
+                times.append(time)
+                doubts += unread
+    return latest(times), doubts
+
+
+def keep_latest(pieces: Sequence[Piece], items: Sequence[Item]) -> tuple[list[Piece], list[Note]]:
+    """Leave out all attempts with outputs or answers except the last one.
+
+    The platform's time decides which one is the last, then Canvas's upload number, then the order
+    of the downloads, which `items` have.
+    """
+    attempts = grouped((piece.item.label, piece) for piece in pieces)
+    labels = dict.fromkeys(item.label for item in items)
+    working = [name for name in labels if any(p.kind in WORK for p in attempts.get(name, ()))]
+
+    def place(label: str) -> tuple[float, int, int]:
+        upload = max(piece.item.upload for piece in attempts[label])
+        return seconds_of(submitted(attempts[label])[0]) or 0.0, upload, working.index(label)
+
+    dropped = sorted({*working} - {max(working, key=place, default="")})
+    if not dropped:
+        return [*pieces], []
+    detail = shortened("left out: " + ", ".join(shortened(label, 80) for label in dropped), 300)
+    left = [piece for piece in pieces if piece.item.label not in dropped]
+    return left, [note_of(FindingCode.LATEST_COUNTS, shortened(dropped[0], 80), detail)]

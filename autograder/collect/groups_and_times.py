@@ -26,8 +26,7 @@ def read_groups(
     path: Path | None, meant: Meant, roster: Collection[str], lessons: Collection[str]
 ) -> Groups:
     """Read the columns group, student and, for groups that change, lesson."""
-    members: list[tuple[tuple[str, str], str]] = []
-    taken: dict[tuple[str, str], str] = {}
+    taken: dict[tuple[str, str], tuple[str, str]] = {}  # by student and lesson
     for where, row in read_csv(path, ["group", "student"], ["lesson"]):
         student = meant(row["student"], where)
         if roster and student not in roster:
@@ -37,11 +36,10 @@ def read_groups(
             if (student, other) in taken:
                 raise SettingsError(
                     f"{where}: {shortened(student)} is in two groups, first in "
-                    f"{taken[student, other]}: remove one of the rows"
+                    f"{taken[student, other][0]}: remove one of the rows"
                 )
-        taken[student, lesson] = where
-        members.append(((row["group"], lesson), student))
-    return grouped(members)
+        taken[student, lesson] = where, row["group"]
+    return grouped(((group, at), student) for (student, at), (_, group) in taken.items())
 
 
 def by_name(groups: Groups) -> dict[str, tuple[str, ...]]:

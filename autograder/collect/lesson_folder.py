@@ -2,9 +2,9 @@
 
 import shutil
 from collections.abc import Collection, Mapping
+from itertools import chain
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.collect.download import Piece
@@ -37,17 +37,14 @@ def named(pieces: Collection[Piece]) -> tuple[dict[str, Path], list[Note]]:
 # --- writing --------------------------------------------------------------------------------------
 
 
-class Written(NamedTuple):
-    """The changes that were made by writing a folder."""
-
-    doubts: list[Note]  # about the new files
-    removed: list[str]  # files that were in the folder and are gone
-    replaced: bool  # whether the folder had other files before
-    unchanged: bool  # whether it had these files before
+Digests = dict[str, bytes]  # of a folder's files, by name
 
 
-def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
-    """If the folder holds other files, write the new ones elsewhere, then swap them in."""
+def write_folder(target: Path, files: Mapping[str, Path]) -> tuple[Digests, Digests, list[Note]]:
+    """If the folder holds other files, write the new ones elsewhere, then swap them in.
+
+    Return the folder's digests before and after, and doubts about the new files.
+    """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".collecting-", dir=target.parent.parent) as scratch:
@@ -61,10 +58,7 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> Written:
                 new.rename(target)
     except OSError as error:
         raise cannot_write(target, error) from None
-    kept = list(after.values())  # a file may only have another name now
-    gone = [name for name in before.keys() - after.keys() if before[name] not in kept]
-    doubts = [doubt for some in copies for doubt in some]
-    return Written(doubts, sorted(gone), bool(before) and before != after, before == after)
+    return before, after, list(chain.from_iterable(copies))
 
 
 def copied(source: Path, target: Path, name: str) -> list[Note]:
@@ -79,8 +73,7 @@ def copied(source: Path, target: Path, name: str) -> list[Note]:
     return []
 
 
-def digests(folder: Path) -> dict[str, bytes]:
-    """Return the names and digests of a folder's files."""
+def digests(folder: Path) -> Digests:
     names = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): digest_of(path) for path in names}
 
