@@ -67,11 +67,11 @@ def _members(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
-def csv_cell(text: object) -> str:
+def csv_cell(text: object, limit: int = 1000) -> str:
     """Return the text as a cell that no spreadsheet reads as a formula. Numbers stay numbers."""
     if text.__class__ in (int, float):
         return str(text)
-    line = printable(text, limit=1000)
+    line = printable(text, limit)
     return "'" + line if line.lstrip().startswith(FORMULA_STARTS) else line
 
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from autograder.grouping import grouped
 
 OUTPUT = re.compile(r".*(\.(out|err|er|log|txt|ou|stdout|stderr|output)|\.[oe]\d+|\.[oe])\Z", re.I)
-ANSWERS = "answers.txt"
-# Variants by people and systems: answers.txt.txt, Answers (1).txt, answers-2.txt, answers.md,
-# answers, and text typed into a platform's page.
+# answers.txt and its variants by people and systems: answers.txt.txt, Answers (1).txt,
+# answers-2.txt, answers.md and answers.
 LIKE_ANSWERS = re.compile(
     r"(?:my[-_ ])?answers?(?:[-_ ][\w() -]{1,40}| ?\(\d{1,3}\)|\d{1,3})?"
     r"(?:\.(?:txt|text|md|csv|tsv|json|ya?ml|ini|toml|rst))*\Z",
@@ -68,7 +67,7 @@ def kind_of(name: str) -> Kind:
 
 
 def is_answers(name: str) -> bool:
-    return name.lower() == ANSWERS or bool(LIKE_ANSWERS.match(name))
+    return bool(LIKE_ANSWERS.match(name))
 
 
 def is_package(name: str) -> bool:
@@ -134,8 +133,8 @@ def hinted_lesson(name: str) -> str | None:
 
 # name.o123 and name.e123 as PBS and SGE write them; name.out, name.err and similar names
 NUMBERED = re.compile(r"^(?P<stem>.{1,200})\.(?P<kind>[oe])(?P<job>\d{1,12})(?:\.\d{1,6})?$")
-SUFFIX = re.compile(r"\.(?P<kind>out|err|o|e|log|txt|stdout|stderr|output|error)$", re.IGNORECASE)
-ERROR_KINDS = {"e", "err", "stderr", "error"}
+SUFFIX = re.compile(r"\.(?P<kind>out?|err?|o|e|log|txt|stdout|stderr|output|error)$", re.I)
+ERROR_KINDS = {"e", "er", "err", "stderr", "error"}
 # the last number of at least four digits; the number of an array task may follow
 JOB = re.compile(r"(?:^|[^\d])(?P<job>\d{4,12})(?P<task>_\d{1,5})?(?:[-_.]?[A-Za-z]{0,20})$")
 DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$")

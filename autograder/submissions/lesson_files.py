@@ -79,10 +79,18 @@ def read_places(lesson: str | None, places: Sequence[Path], archives: bool = Tru
 
 
 def join(files: LessonFiles) -> None:
-    """Join the files from all places of a lesson: remove copies and shorten names."""
-    for kind in (files.outputs, files.answers, files.reports):
+    """Join the files from all places of a lesson: remove copies and shorten names.
+
+    If all files are in one place, `you.zip/02_serial/a.out` becomes `a.out`.
+    """
+    read = (files.outputs, files.answers, files.reports)
+    for kind in read:
         count_copies_once(kind)
-    shorten_names(files)
+    parents = [PurePath(name).parent for kind in read for name in kind.values()]
+    common = os.path.commonpath(parents) if parents else ""
+    for kind in (*read, files.programs):
+        for path, name in kind.items():
+            kind[path] = name.removeprefix(f"{common}/")
 
 
 def count_copies_once(files: dict[Path, str]) -> None:
@@ -104,13 +112,3 @@ def digest_of(path: Path) -> bytes:
             return hashlib.file_digest(file, "blake2b").digest()
     except OSError:  # the error is reported when the file is read
         return os.fsencode(path)
-
-
-def shorten_names(files: LessonFiles) -> None:
-    """Shorten names such as `you.zip/02_serial/a.out` to `a.out` if all files are in one place."""
-    read = (files.outputs, files.answers, files.reports)
-    parents = [PurePath(name).parent for kind in read for name in kind.values()]
-    common = os.path.commonpath(parents) if parents else ""
-    for kind in (*read, files.programs):
-        for path, name in kind.items():
-            kind[path] = name.removeprefix(f"{common}/")

@@ -15,11 +15,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
-from autograder.codes import Severity
 from autograder.data_files import write as write_file
 from autograder.errors import SettingsError
 from autograder.notes import Note
-from autograder.safe_text import FORMULA_STARTS, printable, shortened
+from autograder.safe_text import csv_cell, shortened
 from autograder.strict_csv import read_csv
 from autograder.submissions import doubts
 from autograder.submissions.moments import read_moment
@@ -91,7 +90,7 @@ def doubts_in(row: Row, where: str = NAME) -> list[Note]:
 
 def is_doubtful(row: Row) -> bool:
     """Return whether a person should review this row's doubts. Some are only informational."""
-    return any(doubt.code.severity != Severity.INFORMATION for doubt in doubts_in(row))
+    return any(doubt.look for doubt in doubts_in(row))
 
 
 def reasons(rows: Iterable[Row]) -> list[str]:
@@ -104,18 +103,13 @@ def written(rows: Iterable[Row]) -> str:
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(COLUMNS)
     for row in sorted(rows, key=lambda row: row.folder):
-        lines.writerow(map(quoted, astuple(row)))
+        lines.writerow(csv_cell(cell, 10_000) for cell in astuple(row))
     return text.getvalue()
 
 
-def quoted(cell: str) -> str:
-    """Return a cell that no spreadsheet treats as a formula."""
-    line = printable(cell, 10_000)
-    return f"'{line}" if line.startswith(FORMULA_STARTS) else line
-
-
 def unquoted(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA_STARTS) else cell
+    """Return a cell as it was before a sign kept spreadsheets from reading it as a formula."""
+    return cell[1:] if csv_cell(cell[1:], 10_000) == cell else cell
 
 
 # --- collecting again -----------------------------------------------------------------------------

@@ -21,8 +21,6 @@ def moment_of(text: str | None) -> datetime | None:
     try:
         moment = datetime.fromisoformat(f"{day}T{clock}")
         if moment.tzinfo is None:
-            if not zone:
-                return None
             from zoneinfo import ZoneInfo
 
             moment = moment.replace(tzinfo=ZoneInfo(zone))

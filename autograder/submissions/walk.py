@@ -53,18 +53,14 @@ class Walk:
             else:
                 yield Found(place, name, kind_of(name.name))
         except OSError as error:
-            self.doubts.append(note_of(FindingCode.FILE_UNREADABLE, shortened(name), why(error)))
+            self.leave_out(name, f"cannot be opened: {why(error)}")
 
     def listed(self, place: Path, name: PurePath) -> list[Entry]:
         """Return the entries of a folder, sorted by name, up to the limits."""
         if len(name.parts) > MAX_DEPTH:
             self.leave_out(name, "folders within folders, too deep")
             return []
-        try:
-            entries = scan(place, max(MAX_ENTRIES - self.entries, 0) + 1)
-        except OSError as error:
-            self.leave_out(name, f"cannot be opened: {why(error)}")
-            return []
+        entries = scan(place, max(MAX_ENTRIES - self.entries, 0) + 1)
         self.entries += len(entries)
         if entries and self.entries > MAX_ENTRIES:
             self.leave_out(name, f"more than {MAX_ENTRIES:,} files; the rest was not looked at")
@@ -83,18 +79,10 @@ def scan(place: Path | str, most: int | None = None) -> list[Entry]:
 
 
 def holds(place: Path, kinds: Container[Kind]) -> bool:
-    """Return whether a file of one of these kinds is below a folder. Links are not followed."""
-    folders = [] if place.is_symlink() else [str(place)]
-    for folder in folders:  # the list grows on the way: recursion would limit the depth
-        try:
-            entries = scan(folder)
-        except OSError:
-            continue
-        inner = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-        folders += [entry.path for entry in inner]
-        if any(kind_of(entry.name) in kinds for entry in entries if entry not in inner):
-            return True
-    return False
+    """Return whether a folder has a file of one of these kinds, or something that is left out."""
+    walk = Walk()
+    files = walk.files(place, PurePath()) if place.is_dir() and not place.is_symlink() else ()
+    return any(file.kind in kinds for file in files) or bool(walk.doubts)
 
 
 def open_regular(path: Path) -> BufferedReader:
