@@ -8,6 +8,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from autograder.classroom.class_settings import ClassSettings
@@ -53,9 +54,9 @@ def of_student(grade: Grade, submission: Submission, student: str) -> Grade:
     grade = replace(grade, student=student, partners=tuple(sorted(partners)))
     if submission.owner == student or submission.owner not in submission.students:
         return grade
-    name, expected = shortened(submission.owner, 60), "one submission for a group"
-    code, counts = FindingCode.BY_PARTNER, "it counts for every member"
-    by_partner = make_note(code, expected, counts, name=name)
+    expected, actual = "one submission for a group", "it counts for every member"
+    name = shortened(submission.owner, 60)
+    by_partner = make_note(FindingCode.BY_PARTNER, expected, actual, name=name)
     return replace(grade, findings=(by_partner, *grade.findings))
 
 
@@ -65,22 +66,22 @@ def each_lesson_once(grades: Iterable[Grade]) -> list[Grade]:
     It also gets findings about unreadable files in the other submissions.
     """
     by_lesson = grouped((grade.lesson, grade) for grade in grades)
-    loose = by_lesson.pop(NO_LESSON, []) if len(by_lesson) > 1 else []
-    merged = [with_findings(*by_lesson[lesson]) for lesson in sorted(by_lesson)]
-    empty = [FindingCode.NOTHING_FOUND]
-    unread = [grade for grade in loose if [note.code for note in grade.findings] != empty]
-    return [with_findings(*merged[:1], *unread), *merged[1:]] if unread else merged
+    if len(by_lesson) > 1:  # files of no lesson are reported with the first one
+        by_lesson[min(by_lesson.keys() - {NO_LESSON})] += by_lesson.pop(NO_LESSON, [])
+    return [merged(by_lesson[lesson]) for lesson in sorted(by_lesson)]
 
 
-def with_findings(*same: Grade) -> Grade:
-    def counts_less(grade: Grade) -> tuple[bool, float]:
-        return grade.status == GradeStatus.MISSING, -(seconds_of(grade.handed_in) or 0.0)
+def merged(same: Sequence[Grade]) -> Grade:
+    def counts_less(grade: Grade) -> tuple[bool, bool, float]:
+        time = seconds_of(grade.handed_in) or 0.0
+        return grade.lesson == NO_LESSON, grade.status == GradeStatus.MISSING, -time
 
     first, *others = sorted(same, key=counts_less)
-    unread = [grade for grade in others if grade.status == GradeStatus.MISSING]
-    findings = dict.fromkeys([*first.findings, *(f for grade in unread for f in grade.findings)])
+    unread = (grade.findings for grade in others if grade.status == GradeStatus.MISSING)
+    more = (note for note in chain(*unread) if note.code != FindingCode.NOTHING_FOUND)
     partners = {partner for grade in same for partner in grade.partners}
-    return replace(first, findings=tuple(findings), partners=tuple(sorted(partners)))
+    findings = tuple(dict.fromkeys([*first.findings, *more]))
+    return replace(first, findings=findings, partners=tuple(sorted(partners)))
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:

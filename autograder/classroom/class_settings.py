@@ -28,11 +28,11 @@ class ClassSettings:
     policy: Policy = field(default_factory=Policy)
     unowned: tuple[str, ...] = ()  # submissions that wait for an owner, for the class page
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
-    ids: frozenset[str] = field(init=False)  # of all lessons' questions
 
-    def __post_init__(self) -> None:
-        ids = frozenset(id_ for rubric in self.rubrics.values() for id_ in rubric.answers)
-        object.__setattr__(self, "ids", ids)
+    @property
+    def ids(self) -> set[str]:
+        """Return the ids of all lessons' questions."""
+        return {name for rubric in self.rubrics.values() for name in rubric.answers}
 
     def without_points(self, student: str, lesson: str, status: GradeStatus) -> Grade:
         """Return a grade without points for a lesson, even if the lesson has no rubric."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from traceback import walk_tb
+from traceback import extract_tb
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.reruns import repeated, with_rerun
@@ -45,34 +45,26 @@ def grade(submission: Submission, settings: ClassSettings) -> Grade:
         files.doubt(doubt)
     if submission.late and not submission.submitted:
         files.doubt(note_of(FindingCode.MARKED_LATE, "", "late"))
-    grade = grade_files(files, settings, submission.students, submission.owner)
+    grade = grade_files(files, settings, submission.students, submission.folder)
     return printable_record(replace(grade, handed_in=submission.submitted))
 
 
 def grader_error(submission: Submission, settings: ClassSettings, error: BaseException) -> Grade:
     """Return the grade of a submission on which the grader failed, with the place in its code."""
-    place = ""
-    for frame, line in walk_tb(error.__traceback__):
-        place = f" in {Path(frame.f_code.co_filename).name}:{line}"
-    finding = make_note(
-        FindingCode.GRADER_FAILED,
-        "a grade",
-        f"{type(error).__name__}{place}: {shortened(error, 160)}",
-        (),
-        "report it with the submission, and grade by hand with an override",
-    )
+    frames = extract_tb(error.__traceback__)[-1:]
+    place = "".join(f" in {Path(frame.filename).name}:{frame.lineno}" for frame in frames)
+    actual = f"{type(error).__name__}{place}: {shortened(error, 160)}"
+    advice = "report it with the submission, and grade by hand with an override"
+    finding = make_note(FindingCode.GRADER_FAILED, "a grade", actual, (), advice)
     student, lesson = submission.students[0], submission.lesson or "?"
     grade = settings.without_points(student, lesson, GRADER_ERROR)
     return printable_record(replace(grade, findings=(finding,), handed_in=submission.submitted))
 
 
 def grade_files(
-    files: LessonFiles, settings: ClassSettings, students: Sequence[str], owner: str = ""
+    files: LessonFiles, settings: ClassSettings, students: Sequence[str], folder: str = ""
 ) -> Grade:
-    """Grade a lesson's files.
-
-    `owner` is the group or student after whom the submission is named.
-    """
+    """Grade a lesson's files. `folder` may be named after a group, which has the reruns."""
     if not files.has_work:
         return nothing_found(students[0], files, settings)
     runs = read_files(files.outputs, own_readers(settings.rubrics.get(files.lesson or "")))
@@ -86,9 +78,9 @@ def grade_files(
         return no_rubric(students[0], lesson, files, settings)
     hand_in, findings = hand_in_of(files, runs, rubric, settings)
     judged = judge.judge(hand_in)
-    named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
-    owners, counted = dict.fromkeys([*students, owner]), list(named.values())
-    keys = [(name, lesson) for name in owners]
+    chosen = (measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs)
+    counted = [run for run in chosen if run]
+    keys = dict.fromkeys((name, lesson) for name in [*students, folder.split("/")[0]])
     reruns = [settings.reruns[key] for key in keys if key in settings.reruns]
     logins = [settings.logins.get(student) for student in students]
     sources = examine.Sources(settings.jobs, logins, settings.accounting_required)
@@ -104,12 +96,8 @@ def grade_files(
     has_programs = any(name.lower().endswith(".py") for name in files.programs.values())
     again = repeated(hand_in, judged, reruns) if reruns else ()
     seen = with_rerun(seen, again, settings.jobs is not None) if reruns else seen
-    return Grade(
-        student=students[0],
-        lesson=lesson,
-        title=rubric.title,
-        profile=settings.profile,
-        status=GradeStatus.GRADED,
+    return replace(
+        settings.without_points(students[0], lesson, GradeStatus.GRADED),
         score=judged.score,
         max_score=judged.max_score,
         waiting=judged.waiting,
@@ -177,7 +165,7 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     """
     actual = f"only {', '.join(files.others)}" if files.others else "no outputs and no answers"
     places = [Where(name, 0) for name in files.others]
-    nothing = replace(note_of(FindingCode.NOTHING_FOUND, "", actual), where=tuple(places))
+    nothing = note_of(FindingCode.NOTHING_FOUND, "", actual, places)
     lesson = shortened(files.lesson or NO_LESSON)
     grade = settings.without_points(student, lesson, GradeStatus.MISSING)
     return replace(grade, findings=tuple(files.findings or [nothing]))
@@ -229,7 +217,7 @@ def summaries(
                 where=run.start,
                 speedup=point(measure.speedup, base, run) if base else None,
                 rounds=rounds_of(run) if run.measured(rounds.NAME) else None,
-                problems=tuple(shortened_problem(p) for p in run.problems[:10]),
+                problems=tuple(run.problems[:10]),
             )
         )
     return tuple(made)
@@ -249,8 +237,3 @@ def rounds_of(run: Run) -> Rounds | None:
         return None
     seconds = tuple((r.alone, r.silent, r.together) for r in rounds.rounds(run)[:MOST_ROUNDS])
     return Rounds(seconds, *values)
-
-
-def shortened_problem(problem: Note) -> Note:
-    title, actual = shortened(problem.title, 120), shortened(problem.actual, 200)
-    return replace(problem, title=title, actual=actual)

@@ -6,6 +6,7 @@ instructor has them. Therefore, the result is the same in every edition.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -87,14 +88,9 @@ def grade_yourself(
     is_smoke = profile == "smoke" or (profile is None and is_small(full, smoke, rubric))
     grade = smoke if is_smoke else full
     grade = replace(grade, checks=tuple(map(without_numbers, grade.checks)))
-    asked = {check.id: check for check in rubric.checks}
-    visible = [check for check in grade.checks if not check.hidden]
-    undecided = [
-        part
-        for check in visible
-        for part in left_open(check, asked[check.id], rubric, grade.profile)
-    ]
-    return SelfGrade(grade, rubric, tuple(undecided))
+    asked, own = {check.id: check for check in rubric.checks}, SelfGrade(grade, rubric)
+    undecided = (left_open(c, asked[c.id], rubric, grade.profile) for c in own.visible)
+    return replace(own, undecided=tuple(chain.from_iterable(undecided)))
 
 
 def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Grade:

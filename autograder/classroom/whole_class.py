@@ -1,6 +1,6 @@
 """Find what only the whole class shows: copies, rare toolkits, unknown students, missing work."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +9,7 @@ from autograder.classroom.adjust import missing
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.copies import Key, find_copies, prints_of
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
+from autograder.grouping import grouped
 from autograder.notes import Note, make_note
 from autograder.text_hash import folder_hash
 from autograder.verdict import GRADER_ERROR, NO_LESSON, Grade
@@ -95,16 +96,10 @@ def lonely_toolkits(rows: Sequence[Grade]) -> Reasons:
 
     A version that two students have is not reported, nor is the version installed with the grader.
     """
-    toolkits = {
-        row.key: {run.toolkit for run in row.runs if run.counted and run.toolkit} for row in rows
-    }
-    users: dict[str, set[str]] = defaultdict(set)
-    for (student, _), hashes in toolkits.items():
-        for toolkit in hashes:
-            users[toolkit].add(student)
-    if max(map(len, users.values()), default=0) < FEWEST:
-        return {}
-    alone = {toolkit for toolkit, students in users.items() if len(students) == 1}
+    runs = [(row, run.toolkit) for row in rows for run in row.runs if run.counted and run.toolkit]
+    users = grouped((toolkit, row.student) for row, toolkit in runs)
+    is_class = any(len({*students}) >= FEWEST for students in users.values())
+    alone = {toolkit for toolkit, students in users.items() if is_class and len({*students}) == 1}
     alone -= {folder_hash(TOOLKIT)} if alone else set()
     note = make_note(FindingCode.OTHER_TOOLKIT)
-    return {key: note for key, hashes in toolkits.items() if alone & hashes}
+    return {row.key: note for row, toolkit in runs if toolkit in alone}

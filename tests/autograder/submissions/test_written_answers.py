@@ -161,7 +161,7 @@ def test_answers_in_utf_16_are_looked_at(ada):
 
 
 def test_empty_files_were_submitted_and_are_looked_at(tmp_path, grade):
-    for name in ("02_keras_7.out", "answers.txt", "job_8.e8"):  # an error output may be
+    for name in ("02_keras_7.out", "answers.txt", "job_8.e8", "job_9.er"):  # errors may be
         write_lines(tmp_path / "class/ada/02" / name, []).write_bytes(b"")
     result = grade(tmp_path / "class")
     record = json.loads((result.folder / "records/ada.json").read_text())["grades"][0]
