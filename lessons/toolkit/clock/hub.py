@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lessons.toolkit.clock.messages import LEFT, Channel, LeftError
-from lessons.toolkit.record.run_record import launch_id
+from lessons.toolkit.record.launches import launch_id
 
 MEET_S = 120  # seconds to wait for the other ranks at the beginning
 WAIT_S = 600  # seconds to wait for another rank later

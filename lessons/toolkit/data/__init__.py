@@ -17,6 +17,10 @@ from lessons.toolkit.data.errors import DataError
 __all__ = ["DataError", "DataSet", "batches", "load", "resized", "scaled", "score"]
 
 
+# The data set that this process loaded last. A Run finds its facts and its images here.
+LOADED: list["DataSet"] = []
+
+
 @dataclass(frozen=True, eq=False)
 class DataSet:
     """Training and test images with labels, and the facts for a run's record."""
@@ -57,4 +61,5 @@ def load(
     if as_float:
         for images in ("x_train", "x_test"):
             arrays[images] = scaled(arrays[images])
-    return DataSet(**arrays, facts=facts)
+    LOADED[:] = [DataSet(**arrays, facts=facts)]
+    return LOADED[0]

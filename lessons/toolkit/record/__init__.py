@@ -1,15 +1,17 @@
 """The run record: one tagged JSON line for each event of a training run (docs/run-record.md).
 
-    record = Record("02", args, source="keras", params=…, dataset=mnist.facts)
-    model.fit(…, callbacks=[record.keras_callback()])
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run = Run("10", args, model)  # on every rank, before anything wraps or changes the model
+    for epoch in range(args.epochs):
+        with run.epoch() as log:
+            …  # training only
+            log(loss=loss, accuracy=accuracy)
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
-Without the callback, call record.begin(params) before the training loop. In each epoch, use
-`with record.epoch(steps=…) as epoch:` and call epoch.log(loss=…, accuracy=…) in this block. Call
-record.trained(params) at the end. With several ranks, every rank makes a Record and ends it.
+With Keras, `fit(callbacks=[run.keras()])` replaces the loop. Record is the older recorder.
 """
 
 from lessons.toolkit.record.parameters import param_hash
 from lessons.toolkit.record.record import Record
+from lessons.toolkit.record.run import Run
 
-__all__ = ["Record", "param_hash"]
+__all__ = ["Record", "Run", "param_hash"]

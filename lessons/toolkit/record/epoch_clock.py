@@ -3,7 +3,8 @@
 from typing import Any
 
 from lessons.toolkit.record.reading import what_was_read
-from lessons.toolkit.record.run_record import EpochClock, synchronise
+from lessons.toolkit.record.recorder import EpochClock
+from lessons.toolkit.record.run_record import synchronise
 
 __all__ = ["CountingClock", "synchronise"]
 

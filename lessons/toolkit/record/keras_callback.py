@@ -1,11 +1,12 @@
 """The course's run record as a Keras callback, for Keras 3 and for tf_keras."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from lessons.toolkit.record import run_record
 from lessons.toolkit.record.networks import bend
-from lessons.toolkit.record.run_record import KerasMethods
+from lessons.toolkit.record.recorder import KerasMethods
 
 
 class CallbackMethods(KerasMethods):
@@ -42,20 +43,48 @@ class CallbackMethods(KerasMethods):
 
     def steps(self) -> int | None:
         """Return the number of steps of this epoch; None if Keras 3 does not know it in advance."""
-        pairs = zip(step_counts(self.model), self.counts_before, strict=True)
-        finished, begun = (now - before for now, before in pairs)
-        if finished:
-            return finished
-        params = self.params or {}
-        if "steps" in params and params["steps"] is None:
-            return None  # The optimizer also counts the step that found no more data.
-        # Without trainable parameters, the optimizer counts no steps.
-        return begun or params.get("steps")
+        return steps_since(self.counts_before, self.model, self.params or {})
 
     def on_train_end(self, logs: Any = None) -> None:
         if len(images := images_of_replicas(self.model)) > 1:
             least = min(images) * len(images) / sum(images)
             self.record.measure("least_busy_replica", least, "")
+
+
+class RunMethods(run_record.KerasMethods):
+    """The methods of a Run's callback, with facts that only the course records."""
+
+    counts_before: tuple[int, int] = (0, 0)
+    replicas: Sequence[float] = ()  # the number of images that each one computed in the epoch
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        super().on_train_begin(logs)
+        if self.model.built and self.run.start_hash is None:
+            self.run.begin()
+            for kind, count in layers(self.model).items():
+                self.run.measure("layers", count, "layers", kind=kind)
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self.counts_before, self.replicas = step_counts(self.model), ()
+        super().on_epoch_begin(epoch, logs)
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        if self.is_training:  # validation counts its own images
+            self.replicas = images_of_replicas(self.model)
+        super().on_test_begin(logs)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.replicas = self.replicas or images_of_replicas(self.model)
+        self.run.images = int(sum(self.replicas)) or None
+        super().on_epoch_end(epoch, logs)
+
+    def steps(self) -> int | None:
+        return steps_since(self.counts_before, self.model, self.params or {})
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if len(images := self.replicas) > 1:
+            least = min(images) * len(images) / sum(images)
+            self.run.measure("least_busy_replica", least)
 
 
 def layers(model: Any) -> Counter[str]:
@@ -76,8 +105,10 @@ def images_of_replicas(model: Any) -> list[float]:
     """
     strategy = getattr(model, "distribute_strategy", None)  # Keras 3 has no such attribute
     count = getattr(model.metrics[0], "count", None) if model.metrics else None
-    if strategy is None or count is None:
+    if count is None:
         return []
+    if strategy is None:
+        return [float(count.numpy())]
     return [float(copy.numpy()) for copy in strategy.experimental_local_results(count)]
 
 
@@ -93,6 +124,18 @@ def step_counts(model: Any) -> tuple[int, int]:
     )
     finished, begun = (0 if counter is None else int(counter.numpy()) for counter in counters)
     return finished, begun
+
+
+def steps_since(before: tuple[int, int], model: Any, params: Mapping[str, Any]) -> int | None:
+    """Return the number of steps since these counts; None if Keras 3 does not know it yet."""
+    pairs = zip(step_counts(model), before, strict=True)
+    finished, begun = (now - then for now, then in pairs)
+    if finished:
+        return finished
+    if "steps" in params and params["steps"] is None:
+        return None  # The optimizer also counts the step that found no more data.
+    # Without trainable parameters, the optimizer counts no steps.
+    return begun or params.get("steps")
 
 
 def learning_rate(model: Any) -> float | None:

@@ -30,8 +30,12 @@ def moved(before: list[Any], params: Any) -> float:
     changes = [
         float(abs(now - then).max()) for then, now in zip(before, arrays(params), strict=True)
     ]
-    # NaN counts as the largest change.
-    return max(changes, key=lambda change: (change != change, change), default=0.0)
+    return worst(changes)
+
+
+def worst(values: Iterable[float]) -> float:
+    """Return the largest value. NaN counts as larger than any other."""
+    return max(values, key=lambda value: (value != value, value), default=0.0)
 
 
 def changed(before: list[Any], params: Any) -> int:

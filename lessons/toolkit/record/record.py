@@ -13,7 +13,8 @@ from lessons.toolkit.record.header import header, refuse_zeros, settings
 from lessons.toolkit.record.keras_callback import CallbackMethods
 from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, spread
 from lessons.toolkit.record.reading import labels_of
-from lessons.toolkit.record.run_record import RunRecord, keras_callback, short
+from lessons.toolkit.record.recorder import RunRecord, keras_callback
+from lessons.toolkit.record.run_record import short
 from lessons.toolkit.record.shares import share
 
 
@@ -34,8 +35,6 @@ class Record(RunRecord):
 
     more: other facts of the header, or facts that args do not report correctly.
     """
-
-    loggers = (*RunRecord.loggers, f"{program.TOOLKIT}{os.sep}")
 
     def __init__(
         self,

@@ -1,15 +1,13 @@
-"""Write a run record, which `autograder` reads exactly. Copy this file beside your program.
+"""Record what a training program does, for `autograder`. Copy this file beside your program.
 
-    record = RunRecord("01", source="torch", rank=rank, size=size, local_batch=64)
-    for _ in range(epochs):
-        with record.epoch(steps=steps) as epoch:
+    run = Run("01", args, model)  # on every rank, before anything wraps or changes the model
+    for _ in range(args.epochs):
+        with run.epoch() as log:
             …  # training only; evaluation and checkpoints come after the block
-            epoch.log(loss=loss)
-    record.end(test_accuracy=accuracy)
+            log(loss=loss, accuracy=accuracy)
+    run.end(test_accuracy=accuracy)
 
-With Keras, `callbacks=[record.keras_callback()]` replaces the loop. With several ranks, every rank
-makes a record and ends it. docs/run-record.md describes the lines and the facts.
-
+With Keras, `fit(callbacks=[run.keras()])` replaces the loop. docs/run-record.md has the facts.
 Needs Python 3.11 and nothing else. From "Deep learning on supercomputers", Apache License 2.0.
 """
 
@@ -17,291 +15,322 @@ import atexit
 import contextlib
 import hashlib
 import io
-import itertools
 import json
 import math
-import multiprocessing
 import os
 import platform
-import re
 import select
 import socket
 import stat
 import sys
 import time
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 TAG = ":::MLLOG "
 # Slurm sends output in messages of 1,024 bytes. A longer line can be cut by another rank's line,
 # and `srun --label` puts a newline into the cut.
 LINE_BYTES = 1000
 RECORD_VERSION = 1
-RECORDS = itertools.count()  # counts the records of this process
-# Launchers, the innermost first, with variables that are the same in all processes of a launch and
-# differ between launches. A launcher is identified by its first variable.
-LAUNCHERS = {
-    "torchrun": (
-        *("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT"),
-        "SLURM_STEP_ID",
-    ),
-    "horovodrun": ("HOROVOD_GLOO_RENDEZVOUS_PORT", "HOROVOD_GLOO_RENDEZVOUS_ADDR"),
-    "mpirun": ("OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"),
-    "mpiexec": ("PALS_APID",),
-    "srun": ("SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"),
-}
-NO_LAUNCH = (
-    "No known launcher started these ranks, so each counts as a separate run. Pass the same run= "
-    "to all ranks: eight hex digits, new for each launch."
-)
+LOCAL_RANK = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+ASKED = {"batch_size": "local_batch", "epochs": "epochs_asked", "lr": "lr_base"}  # in the header
+NOT_FACTS = ("rank", "size", "lesson", "program", "source", "optimizer", "params")
+EVERY_RANK = ("rank", "rank_end")  # keys of the lines that all ranks write, and not only rank 0
+ACCURACY = ("accuracy", "acc", "sparse_categorical_accuracy", "categorical_accuracy")  # of Keras
 
 
-class RunRecord:
-    """A writer of a run's events. Rank 0 writes most of them; every rank writes its start and end.
+class Run:
+    """A run of a training program. Rank 0 writes most lines; every rank its start and its end.
 
-    source: which of your programs or variants this is. samples: distinct training samples per
-    epoch. run: eight hex digits that the ranks share, if no launcher in LAUNCHERS started them.
-    facts: other header facts, such as local_batch, epochs_asked, lr, seed, params and dataset.
+    args: the program's settings, from argparse or as a dictionary. model: a network of PyTorch or
+    Keras, or None. source: the program's variant. facts: more facts of the header, such as
+    dataset=; also rank=, size= and run= (eight hex digits that the ranks share), for ranks that
+    neither torch.distributed nor Horovod nor mpi4py connects.
     """
 
-    loggers: tuple[str, ...] = (__file__, contextlib.__file__)  # never the program's own code
-
     def __init__(
-        self,
-        lesson: str,
-        *,
-        source: str,
-        rank: int = 0,
-        size: int = 1,
-        local_rank: int = 0,
-        samples: int | None = None,
-        run: str | None = None,
-        **facts: Any,
+        self, lesson: str, args: Any = None, model: Any = None, source: Any = None, **facts: Any
     ) -> None:
-        self.rank, self.size, self.local_rank = int(rank), int(size), int(local_rank)
-        self.started, self.epochs, self.ended = time.monotonic(), 0, False
-        self.clock: EpochClock | None = None  # clock of the last epoch
-        data, batch = facts.get("dataset") or {}, facts.get("local_batch")
-        self.samples = data.get("train_samples") if samples is None else samples
-        self.test_samples = data.get("test_samples")
-        self.header = {
-            "lesson": lesson,
-            "program": os.path.basename(sys.argv[0]),
-            "source": source,
-            "record_version": RECORD_VERSION,
-            "framework": framework(source),
-            "world_size": self.size,
-            "global_batch": batch and batch * self.size,
-            **facts,
-        }
-        self.chain = Chain(run or run_id(os.environ, self.size), self.rank, self.loggers)
-        write(self.first_lines())
+        rank, size, local = (facts.pop(name, None) for name in ("rank", "size", "local_rank"))
+        self.ranks = find_ranks() if size is None else Ranks(int(rank), int(size), int(local or 0))
+        self.rank, self.size = self.ranks.rank, self.ranks.size
+        self.model, self.started, self.ended = model, time.monotonic(), False
+        self.epochs, self.steps, self.seconds, self.running_since = 0, 0, 0.0, 0.0
+        self.began, self.logged = datetime.now(UTC).isoformat(timespec="seconds"), dict[str, Any]()
+        run = facts.pop("run", None) or self.everyone(os.urandom(4).hex())[0]
+        self.chain = Chain(run, self.rank)
+        self.header = self.facts(lesson, settings(args), source, facts)
+        self.rate, self.optimizer = short(settings(args).get("lr")), facts.get("optimizer")
+        self.machine_waits = True  # the second line waits for the first step's optimizer
+        self.hook = count_torch_steps(self) if hasattr(model, "state_dict") else None
+        self.tell("header", self.header)
+        self.tell("rank", self.presence())
         atexit.register(self.abort)
 
-    def first_lines(self) -> list[str]:
-        lines = [] if self.rank else [self.point("header", self.header)]
-        if self.rank == 0:
-            machine = self.machine() | {"started": datetime.now(UTC).isoformat(timespec="seconds")}
-            lines += [self.point("machine", machine), *self.program_lines()]
-        return [*lines, self.point("rank", self.presence())]
+    def facts(self, lesson: str, asked: Any, source: Any, more: dict) -> dict[str, Any]:
+        """Return the header's facts: those of the run, the program's settings, and more facts."""
+        kind = framework(self.model)
+        local = more.get("local_batch", asked.get("batch_size"))
+        plain = {k: v for k, v in asked.items() if isinstance(v, int | float | str)}
+        return {
+            "lesson": lesson,
+            "program": os.path.basename(sys.argv[0]),
+            "source": source or kind,
+            "record_version": RECORD_VERSION,
+            "framework": kind,
+            "world_size": self.size,
+            "global_batch": local and local * self.size,
+            **{ASKED.get(k, k): v for k, v in plain.items() if k not in NOT_FACTS},
+            **more,
+        }
+
+    def everyone(self, value: Any) -> list[Any]:
+        """Return the values of all ranks, on every rank."""
+        return self.ranks.gather(value) if self.ranks.gather else [value]
+
+    def tell(self, key: str, value: Any, kind: str = "POINT_IN_TIME", **metadata: Any) -> None:
+        if self.rank == 0 or key in EVERY_RANK:
+            write(self.chain.line(kind, key, value, **metadata))
 
     def machine(self) -> dict[str, Any]:
-        job = os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_JOBID")
+        slurm, pbs = (os.environ.get(name) for name in ("SLURM_JOB_ID", "PBS_JOBID"))
         return {
             "versions": {"python": platform.python_version()},
-            "launcher": launcher(os.environ) if self.size > 1 else "none",
+            "launcher": "none",
             "scheduler": scheduler(os.environ),
-            "job_id": job,
+            "job_id": slurm or pbs,
             "hosts": [socket.gethostname()] if self.size == 1 else None,  # each rank has its own
             "device": device(self.header["framework"]),
         }
 
     def presence(self) -> dict[str, Any]:
         """Return the facts that a rank reports when it starts."""
-        here = {"rank": self.rank, "local_rank": self.local_rank, "host": socket.gethostname()}
-        used = {"device": device(self.header["framework"]), "samples": self.samples}
-        return here | used | {"shard_ids_hash": None}
+        used = {"host": socket.gethostname(), "device": device(self.header["framework"])}
+        here = {"rank": self.rank, "local_rank": self.ranks.local_rank}
+        return here | used | {"samples": None, "shard_ids_hash": None}
 
-    def program_lines(self) -> list[str]:
-        """Return the record lines that describe the program's files.
-
-        Only the course's record has such lines.
-        """
-        return []
-
-    def point(self, key: str, value: Any, **metadata: Any) -> str:
-        return self.chain.line("POINT_IN_TIME", key, value, **metadata)
+    def tell_machine(self) -> None:
+        """Write the record's second line, once."""
+        if not self.machine_waits:
+            return
+        self.machine_waits = False
+        found = {"optimizer": self.optimizer, "lr": self.rate, "started": self.began}
+        self.tell("machine", self.machine() | found)
 
     @contextlib.contextmanager
-    def epoch(self, steps: int | None = None, samples: int | None = None) -> Iterator[Any]:
-        """Time the training of one epoch.
-
-        Keep evaluation and checkpoints outside the `with` block.
-        """
-        clock = self.start_epoch(steps, samples)
-        yield clock
-        clock.stop()
-
-    def start_epoch(self, steps: int | None = None, samples: int | None = None) -> Any:
-        """Start an epoch without `with`. The caller stops the returned clock."""
-        self.epochs += 1
-        self.clock = self.new_clock(steps, self.samples if samples is None else samples)
-        return self.clock
-
-    def new_clock(self, steps: int | None, samples: int | None) -> Any:
-        return EpochClock(self, steps, samples)
-
-    def keras_callback(self) -> Any:
-        """Return the record as a Keras callback."""
-        return keras_callback(KerasMethods, self)
-
-    def evaluated(
-        self,
-        accuracy: float,
-        *,
-        loss: float | None = None,
-        split: str = "validation",
-        samples: int | None = None,
-        epoch: int | None = None,
-    ) -> None:
-        """Record the accuracy on samples that are not trained on."""
+    def epoch(self) -> Iterator[Callable[..., None]]:
+        """Time the training of one epoch. The block gets a function for its loss and accuracy."""
+        self.start_epoch()
+        yield self.log
+        self.stop_epoch()
         if self.rank == 0:
-            metadata: dict[str, Any] = {} if epoch is None else {"epoch_num": epoch}
-            metadata |= {"split": split, "loss": short(loss), "samples": samples}
-            write([self.point("eval_accuracy", short(accuracy), **metadata)])
-
-    def measure(self, name: str, value: Any, unit: str, **point: Any) -> None:
-        """Record any other number; keywords identify its point, as in measure(…, bytes=4096)."""
-        if self.rank == 0:
-            write([self.point("measure", {"name": name, "value": value, "unit": unit, **point})])
-
-    def end(self, *, test_accuracy: Any = None, test_loss: Any = None, **summary: Any) -> None:
-        """End the record. Call this last, on every rank."""
-        if self.ended:
-            return
-        self.ended = True
-        atexit.unregister(self.abort)
-        if test_accuracy is not None:
-            self.evaluated(test_accuracy, loss=test_loss, split="test", samples=self.test_samples)
-        lines = [] if self.rank else self.program_lines()
-        lines.append(self.point("rank_end", self.last_facts()))
-        if self.rank == 0:
-            found = {"test_accuracy": short(test_accuracy), "test_loss": short(test_loss)}
-            lines.append(self.stop_line("success", found | summary))
-        write(lines)
-
-    def last_facts(self) -> dict[str, Any]:
-        """Return the facts that a rank reports when it ends."""
-        facts = {"rank": self.rank, "samples": self.samples}
-        facts |= {"param_hash": None, "files_written": None}
-        if self.clock is not None:  # facts of this rank's last epoch
-            facts |= {"steps": self.clock.steps, "loss": short(self.clock.logged.get("loss"))}
-        return facts
-
-    def stop_line(self, status: str, summary: Mapping[str, Any]) -> str:
-        value = {"seconds": round(time.monotonic() - self.started, 6), **summary}
-        return self.chain.line("INTERVAL_END", "run_stop", value, status=status)
-
-    def abort(self) -> None:
-        """If an exception ended the program, record that on rank 0."""
-        if self.rank == 0 and not self.ended and getattr(sys, "last_value", None) is not None:
-            write([self.stop_line("aborted", {"reason": type(sys.last_value).__name__})])
-
-
-class EpochClock:
-    """The clock of one epoch, which stops while the program does something other than training."""
-
-    def __init__(self, record: RunRecord, steps: int | None, samples: int | None) -> None:
-        self.record, self.number = record, record.epochs
-        self.steps, self.samples = steps, samples
-        self.logged: dict[str, Any] = {}
-        self.write("INTERVAL_START", "epoch_start", None)
-        self.seconds = 0.0
-        self.running_since: float | None = None
-        self.resume()
-
-    def write(self, event_type: str, key: str, value: Any) -> None:
-        if self.record.rank == 0:
-            write([self.record.chain.line(event_type, key, value, epoch_num=self.number)])
+            values = [f"{name} {short(value):.4g}" for name, value in self.logged.items()]
+            of = f"/{self.header['epochs_asked']}" if "epochs_asked" in self.header else ""
+            print(f"Epoch {self.epochs}{of}: {self.seconds:.2f} s", *values, sep=", ", flush=True)
 
     def log(self, **values: Any) -> None:
-        """Store this epoch's loss, accuracy, lr, steps or samples."""
-        self.steps = values.pop("steps", self.steps)
-        self.samples = values.pop("samples", self.samples)
+        """Store this rank's loss and accuracy in the epoch. A program may also log steps and lr."""
         self.logged |= values
 
+    def start_epoch(self) -> None:
+        self.epochs += 1
+        self.steps, self.seconds, self.logged = 0, 0.0, {}
+        self.tell("epoch_start", None, "INTERVAL_START", epoch_num=self.epochs)
+        self.resume()
+
+    def stepped(self, optimizer: Any) -> None:
+        """Count a step of PyTorch."""
+        self.steps, self.rate = self.steps + 1, short(optimizer.param_groups[0]["lr"])
+        self.optimizer = type(optimizer).__name__.lower()
+
     def pause(self) -> None:
-        if self.running_since is not None:
-            synchronise()
-            self.seconds += time.monotonic() - self.running_since
-            self.running_since = None
+        """Stop the clock, because the program does something other than training."""
+        synchronise()
+        self.seconds += time.monotonic() - self.running_since
 
     def resume(self) -> None:
         synchronise()
         self.running_since = time.monotonic()
 
-    def stop(self, **more: Any) -> None:
+    def stop_epoch(self) -> None:
         self.pause()
-        batch, unique = self.record.header["global_batch"], self.samples
-        if unique is not None and self.steps is not None and batch:
-            unique = min(unique, self.steps * batch)
-        value = {"seconds": round(self.seconds, 6), "steps": self.steps, "unique_samples": unique}
-        value |= {"loss": None, "accuracy": None, "lr": self.record.header.get("lr"), **more}
-        value |= {name: short(number) for name, number in self.logged.items()}
-        self.write("INTERVAL_END", "epoch_stop", value)
+        self.tell_machine()
+        logged = {name: short(value) for name, value in self.logged.items()}
+        self.steps, self.rate = logged.pop("steps", self.steps), logged.pop("lr", self.rate)
+        facts = {"seconds": round(self.seconds, 6), "steps": self.steps or None}
+        facts |= {"unique_samples": None, "loss": None, "accuracy": None, "lr": self.rate}
+        facts |= self.samples_read() | logged
+        self.tell("epoch_stop", facts, "INTERVAL_END", epoch_num=self.epochs)
+
+    def samples_read(self) -> dict[str, Any]:
+        """Return the number of distinct samples in the epoch: at most what its steps can read."""
+        samples = (self.header.get("dataset") or {}).get("train_samples")
+        can_read = (self.steps or 0) * (self.header["global_batch"] or 0)
+        return {"unique_samples": min(samples, can_read or samples) if samples else None}
+
+    def keras(self) -> Any:
+        """Return the run as a Keras callback. Put it last, but before any that writes files."""
+        return keras_callback(KerasMethods, self)
+
+    def evaluated(self, accuracy: Any, loss: Any = None, split: str = "validation") -> None:
+        """Record the accuracy on samples that are not trained on, after the current epoch."""
+        number = {} if split == "test" else {"epoch_num": self.epochs}
+        about = {"split": split, "loss": short(loss), "samples": None, **number}
+        self.tell("eval_accuracy", short(accuracy), **about)
+
+    def measure(self, name: str, value: Any, unit: str = "", **point: Any) -> None:
+        """Record any other number; keywords identify its point, as in measure(…, bytes=4096)."""
+        self.tell("measure", {"name": name, "value": value, "unit": unit, **point})
+
+    def end(self, *, test_accuracy: Any = None, test_loss: Any = None, **summary: Any) -> None:
+        """End the run. Call this last, on every rank."""
+        self.tell_machine()
+        self.ended = True
+        atexit.unregister(self.abort)
+        if self.hook is not None:
+            self.hook.remove()
+        if test_accuracy is not None:
+            self.evaluated(test_accuracy, test_loss, "test")
+        self.tell("rank_end", self.last_facts())
+        tested = {"test_accuracy": short(test_accuracy), "test_loss": short(test_loss)}
+        self.stop("success", tested | summary)
+
+    def last_facts(self) -> dict[str, Any]:
+        """Return the facts that a rank reports when it ends."""
+        facts = {"rank": self.rank, "param_hash": None, "samples": None, "files_written": None}
+        last = {"steps": self.steps or None, "loss": short(self.logged.get("loss"))}
+        return facts | (last if self.epochs else {})
+
+    def stop(self, status: str, summary: Mapping[str, Any]) -> None:
+        value = {"seconds": round(time.monotonic() - self.started, 6), **summary}
+        self.tell("run_stop", value, "INTERVAL_END", status=status)
+
+    def abort(self) -> None:
+        """If an exception ended the program, record that on rank 0."""
+        if not self.ended and getattr(sys, "last_value", None) is not None:
+            self.tell_machine()
+            self.stop("aborted", {"reason": type(sys.last_value).__name__})
 
 
 class KerasMethods:
-    """A Keras callback's methods.
+    """The methods of a Keras callback. None is called per batch, which would slow Keras down."""
 
-    No method is called for every batch, because that would slow Keras down.
-    """
-
+    model: Any
     params: Any
 
-    def __init__(self, record: Any) -> None:
+    def __init__(self, run: Any) -> None:
         super().__init__()
-        self.record = record
-        self.epoch: Any = None
+        self.run, self.is_training = run, False
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        optimizer = self.model.optimizer
+        self.run.optimizer = type(optimizer).__name__.lower()
+        self.run.rate = learning_rate(optimizer)
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self.epoch = self.record.start_epoch()
+        self.run.epochs, self.is_training = max(epoch, self.run.epochs), True  # it may be resumed
+        self.run.start_epoch()
 
     def on_test_begin(self, logs: Any = None) -> None:
-        if self.epoch:  # during validation inside fit
-            self.epoch.pause()
+        if self.is_training:  # during validation inside fit
+            self.run.pause()
 
     def on_test_end(self, logs: Any = None) -> None:
-        if self.epoch:
-            self.epoch.resume()
+        if self.is_training:
+            self.run.resume()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        logs = dict(logs or {})
-        self.epoch.log(steps=self.steps(), loss=logs.get("loss"), accuracy=keras_accuracy(logs))
-        self.epoch.stop()
+        logs, self.is_training = logs or {}, False
+        facts = {"steps": self.steps(), "lr": learning_rate(self.model.optimizer)}
+        self.run.log(loss=logs.get("loss"), accuracy=keras_accuracy(logs), **facts)
+        self.run.stop_epoch()
         if (value := keras_accuracy(logs, "val_")) is not None:
-            self.record.evaluated(value, loss=logs.get("val_loss"), epoch=self.epoch.number)
-        self.epoch = None
+            self.run.evaluated(value, logs.get("val_loss"))
 
     def steps(self) -> int | None:
         return (self.params or {}).get("steps")
 
 
-def keras_callback(methods: type, *values: Any) -> Any:
+def keras_callback(methods: type, run: Any) -> Any:
     # The class can be derived only after Keras is loaded, from the Keras that the program uses.
     keras: Any = sys.modules.get("tf_keras") or sys.modules.get("keras")
     if keras is None:
-        raise RuntimeError("record.keras_callback() needs Keras: import Keras before.")
-    return type("RecordCallback", (methods, keras.callbacks.Callback), {})(*values)
+        raise RuntimeError("run.keras() needs Keras: import Keras before.")
+    return type("RunCallback", (methods, keras.callbacks.Callback), {})(run)
 
 
 def keras_accuracy(logs: Mapping[str, Any], prefix: str = "") -> Any:
     """Return the accuracy from Keras's logs, which use the name of the requested metric."""
-    names = ("accuracy", "acc", "sparse_categorical_accuracy", "categorical_accuracy")
-    return next((logs[prefix + name] for name in names if prefix + name in logs), None)
+    return next((logs[prefix + name] for name in ACCURACY if prefix + name in logs), None)
+
+
+def learning_rate(optimizer: Any) -> float | None:
+    rate: Any = getattr(optimizer, "learning_rate", None)
+    is_schedule = callable(rate) and not hasattr(rate, "numpy")
+    return short(rate(optimizer.iterations) if is_schedule else rate)
+
+
+class Ranks(NamedTuple):
+    """This process among the others, and a collective that training does not use."""
+
+    rank: int = 0
+    size: int = 1
+    local_rank: int = 0
+    library: str = ""
+    gather: Callable[[Any], list[Any]] | None = None
+
+
+def find_ranks() -> Ranks:
+    """Return this process's rank, from the library that connects the ranks."""
+    loaded: Any = sys.modules.get
+    dist, mpi = getattr(loaded("torch"), "distributed", None), loaded("mpi4py.MPI")
+    hvds = (loaded("horovod.tensorflow"), loaded("horovod.torch"))
+    hvd = next((each for each in hvds if each and each.is_initialized()), None)
+    local_rank = next((int(os.environ[name]) for name in LOCAL_RANK if name in os.environ), 0)
+    if dist is not None and dist.is_available() and dist.is_initialized():
+        size, group = dist.get_world_size(), dist.new_group(backend="gloo")
+
+        def gather(value: Any) -> list[Any]:
+            values: list[Any] = [None] * size
+            dist.all_gather_object(values, value, group=group)
+            return values
+
+        return Ranks(dist.get_rank(), size, local_rank, "torch", gather)
+    if hvd is not None:
+        return Ranks(hvd.rank(), hvd.size(), hvd.local_rank(), "horovod", hvd.allgather_object)
+    if mpi is not None and mpi.Is_initialized():
+        world = mpi.COMM_WORLD
+        return Ranks(world.rank, world.size, local_rank, "mpi", world.allgather)
+    return Ranks()
+
+
+def count_torch_steps(run: Run) -> Any:
+    """Count the steps of the model's optimizer, with PyTorch's hook for all optimizers."""
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    own = {id(param) for param in run.model.parameters()}
+
+    def after_step(optimizer: Any, *_: Any) -> None:
+        groups = optimizer.param_groups
+        if any(id(param) in own for group in groups for param in group["params"]):
+            run.stepped(optimizer)
+
+    return register_optimizer_step_post_hook(after_step)
+
+
+def settings(args: Any) -> dict[str, Any]:
+    """Return the settings from an argparse namespace or a dictionary."""
+    return dict(args) if isinstance(args, Mapping) else dict(vars(args)) if args else {}
+
+
+def framework(model: Any) -> str:
+    """Return the framework of the model; without a model, the one that is loaded."""
+    if hasattr(model, "state_dict") or hasattr(model, "trainable_variables"):
+        return "torch" if hasattr(model, "state_dict") else "tensorflow"
+    return next(
+        (name for name in ("tensorflow", "torch", "numpy") if name in sys.modules), "python"
+    )
 
 
 def synchronise() -> None:
@@ -313,106 +342,36 @@ def synchronise() -> None:
         tensorflow.test.experimental.sync_devices()
 
 
-def framework(source: str) -> str:
-    """Return the framework in use, if it is loaded. If both are loaded, `source` decides."""
-    loaded = [name for name in ("tensorflow", "torch") if name in sys.modules]
-    if len(loaded) == 2:
-        return "torch" if "torch" in source else "tensorflow"
-    return loaded[0] if loaded else "numpy" if "numpy" in sys.modules else "python"
-
-
 def device(which: str) -> str:
-    """Return the name of the GPU that the framework uses in this process, or "CPU".
-
-    Asking for a GPU's name would start CUDA, so choose the GPU before the record begins.
-    """
+    """Return the name of the GPU that the framework uses in this process, or "CPU"."""
     module: Any = sys.modules.get(which)
-    if module is None:
-        return "CPU"
-    if which == "torch" and module.cuda.is_initialized():  # it is available to others, too
+    # Asking for a GPU's name would start CUDA, so choose the GPU before the record begins.
+    if which == "torch" and module and module.cuda.is_initialized():
         return str(module.cuda.get_device_name(module.cuda.current_device()))
-    if which == "tensorflow" and (gpus := module.config.get_visible_devices("GPU")):
+    if which == "tensorflow" and module and (gpus := module.config.get_visible_devices("GPU")):
         return str(module.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU"))
     return "CPU"
 
 
 def scheduler(environ: Mapping[str, str]) -> str:
-    if "SLURM_JOB_ID" in environ:
-        return "slurm"
-    return "pbs" if "PBS_JOBID" in environ else "none"
-
-
-def launcher(environ: Mapping[str, str]) -> str:
-    """Return the innermost launcher that the environment shows, or "none"."""
-    kind = next((name for name, names in LAUNCHERS.items() if names[0] in environ), "none")
-    # In a batch script, the id of the step has ten digits, and no ranks have been started yet.
-    return "none" if kind == "srun" and len(environ.get("SLURM_STEP_ID", "")) > 9 else kind
-
-
-def run_id(environ: Mapping[str, str], size: int) -> str:
-    """Return the id of the launch. A second record of the same process gets another id."""
-    launch, number = launch_id(environ, size), next(RECORDS)
-    return hashlib.blake2b(f"{launch} {number}".encode()).hexdigest()[:8] if number else launch
-
-
-def launch_id(environ: Mapping[str, str], size: int) -> str:
-    """Return eight hex digits that identify a launch. They are the same on all of its ranks.
-
-    The ranks agree on it without exchanging messages. A program that considers itself the only rank
-    is a run of its own, even if a launcher started it N times.
-    """
-    kind = launcher(environ) if size > 1 else "none"
-    names = ("SLURM_JOB_ID", "PBS_JOBID", *LAUNCHERS.get(kind, ()))
-    values = {name: environ.get(name, "") for name in names}
-    parts = [kind, *values.values()]
-    parent = multiprocessing.parent_process() if size > 1 else None
-    if kind == "torchrun" and environ.get("GROUP_WORLD_SIZE") == "1":
-        parts.append(birth(os.getppid()))  # on one node, torchrun is the parent of all ranks
-    elif kind == "mpirun" and environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == values[names[2]]:
-        # The name holds mpirun's process id, which may recur; its start time does not.
-        parts += [birth(int(pid)) for pid in re.findall(r"-(\d+)@", values["PMIX_NAMESPACE"])]
-    elif kind == "none" and parent and parent.pid:
-        parts.append(birth(parent.pid))
-    elif kind == "none":  # any value that no other process has
-        parts.append(os.urandom(8).hex())
-        if size > 1:
-            warnings.warn(NO_LAUNCH, stacklevel=4)
-    return hashlib.blake2b("\0".join(parts).encode()).hexdigest()[:8]
-
-
-def birth(pid: int) -> str:
-    """Return the process id, its start in clock ticks since boot, and the boot's id.
-
-    No two processes share all three.
-    """
-    try:
-        ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{pid} {ticks} {boot}"
-    except (OSError, IndexError):
-        return str(pid)
+    return "slurm" if "SLURM_JOB_ID" in environ else "pbs" if "PBS_JOBID" in environ else "none"
 
 
 class Chain:
     """The lines of one rank. Each line contains a hash of itself and of the line before it."""
 
-    def __init__(self, run: str, rank: int, loggers: tuple[str, ...] = RunRecord.loggers) -> None:
-        self.run, self.rank, self.loggers = run, rank, loggers
-        self.last = run
+    def __init__(self, run: str, rank: int) -> None:
+        self.run, self.rank, self.last = run, rank, run
 
     def line(self, event_type: str, key: str, value: Any, **metadata: Any) -> str:
-        """Return the line for an event, without its newline.
-
-        Values that are too long are truncated.
-        """
-        where = caller(self.loggers)
+        """Return an event's line without its newline. Values that are too long are truncated."""
         event = {
             "namespace": "course",
             "time_ms": time.time_ns() // 1_000_000,
             "event_type": event_type,
             "key": key,
             "value": plain(value),
-            "metadata": {**where, "run": self.run, "rank": self.rank, **plain(metadata)},
+            "metadata": {**caller(), "run": self.run, "rank": self.rank, **plain(metadata)},
         }
         room = LINE_BYTES - len(TAG) - len(',"chain":"0123456789ab"')
         sizes = iter((256, 128, 64, 32, 16, 8, 4, 2, 1, 0))
@@ -425,41 +384,31 @@ class Chain:
         return f'{TAG}{body},"chain":"{self.last}"}}}}'
 
 
-def caller(loggers: tuple[str, ...]) -> dict[str, Any]:
-    """Return the file and line of the code that writes to the log.
-
-    They come from the innermost frame of the main file or, if there is none, from the innermost
-    frame outside `loggers`.
-    """
+def caller() -> dict[str, Any]:
+    """Return the line of the program's main file that is running now."""
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     frame: Any = sys._getframe(1)
-    outside = None
     while frame is not None and frame.f_code.co_filename != main:
-        if outside is None and not frame.f_code.co_filename.startswith(loggers):
-            outside = frame
         frame = frame.f_back
-    outside = frame or outside
-    if outside is None:
+    if frame is None:  # in a notebook, or at the exit
         return {"file": "unknown", "lineno": 0}
-    file = os.path.basename(outside.f_code.co_filename).encode("ascii", "replace").decode()
-    return {"file": file[-60:], "lineno": outside.f_lineno}
+    file = os.path.basename(main or "").encode("ascii", "replace").decode()
+    return {"file": file[-60:], "lineno": frame.f_lineno}
 
 
 def plain(value: Any) -> Any:
     """Return the value in JSON's types, with NaN and infinities as strings."""
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, int):
-        return int(value) if abs(value) < 2**63 else str(value)
+    if hasattr(value, "detach"):  # PyTorch
+        value = value.detach().cpu()
+    value = value.numpy() if hasattr(value, "numpy") else value  # TensorFlow's and PyTorch's
+    value = value.tolist() if hasattr(value, "tolist") else value  # NumPy's
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else str(float(value))
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in value]
-    if hasattr(value, "tolist"):  # NumPy and PyTorch: numbers, arrays, tensors
-        return plain(value.tolist())
-    return plain(value.numpy()) if hasattr(value, "numpy") else str(value)  # TensorFlow
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def short(value: Any) -> Any:
@@ -486,11 +435,11 @@ def shortened(value: Any, size: int) -> Any:
     return value
 
 
-def write(lines: list[str]) -> None:
-    """Print each line in a single write, after everything that the program has printed so far.
+def write(line: str) -> None:
+    """Print a line in a single write, after everything that the program has printed so far.
 
-    If the rest of a progress bar is on the current line, a newline comes first. If this cannot be
-    known (in a pipe), the newline is written anyway.
+    A newline comes first, because the current line may hold a progress bar. A file that ends in a
+    newline needs none.
     """
     out = sys.stdout
     out.flush()
@@ -499,34 +448,22 @@ def write(lines: list[str]) -> None:
             raise io.UnsupportedOperation
         fd = out.fileno()
     except (io.UnsupportedOperation, ValueError):
-        out.write("\n" + "".join(line + "\n" for line in lines))
-        out.flush()
+        print(f"\n{line}", flush=True)
         return
-    newline = "" if at_line_start(fd) else "\n"
-    for line in lines:
-        write_all(fd, f"{newline}{line}\n".encode("ascii"))
-        newline = ""
-
-
-def at_line_start(fd: int) -> bool:
-    """Return True if the output is a file that is empty or ends in a newline."""
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return False
-        # Opened again, because the shell's `>` gives a descriptor that cannot be read from.
-        again = os.open(f"/proc/self/fd/{fd}", os.O_RDONLY)
-        try:
-            end = os.fstat(again).st_size
-            return end == 0 or os.pread(again, 1, end - 1) == b"\n"
-        finally:
-            os.close(again)
-    except OSError:
-        return False
-
-
-def write_all(fd: int, data: bytes) -> None:
+    data = f"{'' if at_line_start(fd) else chr(10)}{line}\n".encode("ascii")
     while data:
         try:
             data = data[os.write(fd, data) :]
         except BlockingIOError:  # some launchers provide non-blocking pipes
             select.select([], [fd], [])
+
+
+def at_line_start(fd: int) -> bool:
+    """Return True if the output is a file that is empty or ends in a newline."""
+    with contextlib.suppress(OSError):
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            # Opened again, because the shell's `>` gives a descriptor that cannot be read from.
+            with open(f"/proc/self/fd/{fd}", "rb") as again:
+                again.seek(max(again.seek(0, os.SEEK_END) - 1, 0))
+                return again.read(1) in (b"", b"\n")
+    return False

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from record_lines import chain_breaks, events, facts, of, run_program, tagged
 
-from lessons.toolkit.record import Record, facts as machine, run_record
+from lessons.toolkit.record import Record, facts as machine, launches, run_record
 from lessons.toolkit.record.shares import share
 from tests.breadth import breadth
 
@@ -227,7 +227,7 @@ def test_who_started_the_program(environ, launcher, scheduler, asked):
 
 def test_the_run_id_is_common_to_a_launch_and_to_nothing_else():
     ranks = [STEP | {"SLURM_PROCID": str(rank)} for rank in range(4)]
-    assert len({run_record.launch_id(environ, 4) for environ in ranks}) == 1
+    assert len({launches.launch_id(environ, 4) for environ in ranks}) == 1
     others = [
         STEP | {"SLURM_STEP_ID": "1"},
         STEP | {"SLURM_JOB_ID": "6"},
@@ -235,8 +235,8 @@ def test_the_run_id_is_common_to_a_launch_and_to_nothing_else():
         SLURM | MPI,
         SLURM | MPI | {"PMIX_NAMESPACE": "prterun-vm-2@1"},
     ]
-    assert len({run_record.launch_id(environ, 4) for environ in [*ranks, *others]}) == 6
-    alone = {run_record.launch_id(STEP, 1) for _ in range(3)}
+    assert len({launches.launch_id(environ, 4) for environ in [*ranks, *others]}) == 6
+    alone = {launches.launch_id(STEP, 1) for _ in range(3)}
     assert len(alone) == 3, "a program that believes to be alone is a run of its own"
 
 

@@ -10,45 +10,60 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from record_lines import events, of
+from record_lines import events, facts, of
 
 from autograder.cli import main as autograder
 from lessons.toolkit.record import run_record
 from tests.breadth import breadth
 
-LOOP = """
-from run_record import RunRecord
+ARGS = """
+from run_record import Run
 
-record = RunRecord("01", source="ours", local_batch=64, epochs_asked=3, samples=640)
-for number in range(3):
-    with record.epoch(steps=10) as epoch:
-        epoch.log(loss=1 / (number + 1))
-record.end(test_accuracy=0.97)
+args = {"batch_size": 64, "epochs": 3}
+mnist = {"name": "mnist", "sha256": None, "synthetic": False, "train_samples": 640,
+         "test_samples": 10}
 """
-MPI = """
+LOOP = f"""{ARGS}
+run = Run("01", args, source="ours", dataset=mnist)
+for number in range(3):
+    with run.epoch() as log:
+        log(loss=1 / (number + 1), steps=10)
+run.end(test_accuracy=0.97)
+"""
+MPI = f"""
 from mpi4py import MPI
-from run_record import RunRecord
+{LOOP.replace("1 / (number + 1)", "MPI.COMM_WORLD.allreduce(1.0)")}"""
+TORCH = f"""{ARGS}
+import os
+import torch
+import torch.distributed as dist
 
-comm = MPI.COMM_WORLD
-record = RunRecord("01", source="ours", rank=comm.Get_rank(), size=comm.Get_size(), local_batch=8)
+dist.init_process_group("gloo")
+network = torch.nn.Linear(4, 2)
+run = Run("01", args, network, source="ours", dataset=mnist)
+other = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=9.0)
+optimizer = torch.optim.Adam(network.parameters(), lr=0.5)
 for number in range(3):
-    with record.epoch(steps=10) as epoch:
-        epoch.log(loss=comm.allreduce(1.0))
-record.end(test_accuracy=0.97)
+    with run.epoch() as log:
+        for _ in range(10):
+            other.step()
+            optimizer.step()
+        log(loss=torch.tensor(1.0), accuracy=0.5)
+run.end(test_accuracy=torch.tensor(0.97))
+dist.destroy_process_group()
 """
-KERAS = """
+KERAS = f"""{ARGS}
 import numpy as np
 import keras
-from run_record import RunRecord
 
 x, y = np.ones((640, 4)), np.zeros(640)
 model = keras.Sequential([keras.layers.Dense(2, activation="softmax")])
 loss = "sparse_categorical_crossentropy"
 model.compile(keras.optimizers.SGD(0.5), loss=loss, metrics=["accuracy"])
-record = RunRecord("01", source="ours", local_batch=64, epochs_asked=3, samples=640)
+run = Run("01", args, model, source="ours", dataset=mnist)
 model.fit(x, y, batch_size=64, epochs=3, verbose=0, validation_data=(x, y),
-          callbacks=[record.keras_callback()])
-record.end(test_accuracy=model.evaluate(x, y, verbose=0)[1])
+          callbacks=[run.keras()])
+run.end(test_accuracy=model.evaluate(x, y, verbose=0)[1])
 """
 RUBRIC = """
 lesson: "01"
@@ -71,6 +86,7 @@ PYTHON = (sys.executable,)
 PROGRAMS = {
     "loop": (LOOP, (*PYTHON, "-S", "-E"), 1),  # without any installed package
     "mpirun": (MPI, ("mpirun", *ROOT, "--oversubscribe", "-np", "2", *PYTHON), 2),
+    "torchrun": (TORCH, ("torchrun", "--nproc-per-node=2"), 2),
     "keras": (KERAS, PYTHON, 1),
 }
 
@@ -118,7 +134,12 @@ def test_the_copied_file_writes_what_the_grader_reads(name, tmp_path):
     assert {event["metadata"]["file"] for event in found} == {"train.py"}
     assert sorted(event["value"]["rank"] for event in of(found, "rank")) == list(range(workers))
     assert len(of(found, "rank_end")) == workers
-    assert [event["value"]["steps"] for event in of(found, "epoch_stop")] == [10, 10, 10]
+    epochs = [event["value"] for event in of(found, "epoch_stop")]
+    assert [(epoch["steps"], epoch["unique_samples"]) for epoch in epochs] == [(10, 640)] * 3
+    header = facts(found)
+    assert (header["local_batch"], header["global_batch"]) == (64, 64 * workers)
+    optimizer = {"torchrun": ("adam", 0.5), "keras": ("sgd", 0.5)}.get(name, (None, None))
+    assert (header["optimizer"], epochs[-1]["lr"]) == optimizer
     (tmp_path / "out.out").write_text(output)
     read = CliRunner().invoke(autograder, ["read", "--json", str(tmp_path / "out.out")])
     [run] = json.loads(read.output)
@@ -130,7 +151,7 @@ def test_the_copied_file_writes_what_the_grader_reads(name, tmp_path):
 
 
 def test_an_exception_ends_the_record(tmp_path):
-    text = LOOP.replace("epoch.log(", "raise OSError  # (")
+    text = LOOP.replace("log(", "raise OSError  # (")
     shutil.copy(inspect.getfile(run_record), tmp_path)
     (tmp_path / "train.py").write_text(text)
     done = subprocess.run([*PYTHON, "train.py"], cwd=tmp_path, capture_output=True, text=True)

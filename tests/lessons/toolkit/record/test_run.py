@@ -1,0 +1,95 @@
+"""The course's Run finds by itself what a program does, and says nothing where it is not sure."""
+
+import pytest
+from record_lines import events, facts, of, run_program
+
+from lessons.toolkit.record.run import worst
+
+TORCH = """
+import argparse, copy, os, sys
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+from lessons.toolkit import data
+from lessons.toolkit.record import Run
+
+args = argparse.Namespace(epochs=2, batch_size=8, lr=0.1, seed=1, accumulate=1, net=None)
+if "RANK" in os.environ:
+    dist.init_process_group("gloo")
+rank = int(os.environ.get("RANK", 0))
+torch.manual_seed(rank)
+mnist = data.load("mnist", 53, 10, stand_in=True)
+images = TensorDataset(torch.tensor(mnist.x_train) CHANGED, torch.tensor(mnist.y_train))
+network = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))
+run = Run("10", args, network)
+model = nn.parallel.DistributedDataParallel(network) if "RANK" in os.environ else network
+copy.deepcopy(network)(images[:3][0])  # not the program's network
+sampler = DistributedSampler(images, int(os.environ.get("WORLD_SIZE", 1)), rank)
+optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+for epoch in range(args.epochs):
+    with run.epoch() as log:
+        sampler.set_epoch(epoch)
+        for x, y in DataLoader(images, args.batch_size, sampler=sampler):
+            optimizer.zero_grad()
+            for part in zip(x.chunk(2), y.chunk(2)):
+                nn.functional.cross_entropy(model(part[0]), part[1]).backward()
+            optimizer.step()
+        log(loss=1.0, accuracy=0.5)
+    with torch.no_grad():
+        network(images[:5][0])  # evaluation is not training
+        network[1].bias += APART * rank
+run.measure("any", 1.5)
+run.end(test_loss=0.2, test_accuracy=0.9)
+"""
+
+
+def found_in(tmp_path, ranks=1, changed="", apart=0):
+    launcher = ("torchrun", f"--nproc-per-node={ranks}", "--no-python") if ranks > 1 else ()
+    text = TORCH.replace("CHANGED", changed).replace("APART", str(apart))
+    return events(run_program(text, folder=tmp_path, launcher=launcher))
+
+
+@pytest.mark.ranks
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_a_run_finds_what_its_ranks_did(ranks, tmp_path):
+    found = found_in(tmp_path, ranks)
+    header = facts(found)
+    assert (header["world_size"], header["global_batch"]) == (ranks, 8 * ranks)
+    assert (header["params"], header["precision"]) == (7850, "float32")
+    assert (header["optimizer"], header["lr"], header["lr_base"]) == ("sgd", 0.1, 0.1)
+    assert (header["source"], header["accumulate"]) == ("ddp" if ranks > 1 else "torch", 1)
+    assert header["dataset"]["train_samples"] == 53
+    epochs = [event["value"] for event in of(found, "epoch_stop")]
+    for epoch in epochs:
+        assert epoch["steps"] == -(-53 // (8 * ranks))
+        assert (epoch["unique_samples"], epoch["read"]["distinct"]) == (53, 53)
+        assert epoch["read"]["total"] == -(-53 // ranks) * ranks
+    assert len({epoch["read"]["order"] for epoch in epochs}) == 2
+    measures = {event["value"]["name"]: event["value"]["value"] for event in of(found, "measure")}
+    assert measures == {"any": 1.5, "step_images": 8, "pass_images": 4}
+    starts = sorted((event["value"] for event in of(found, "rank")), key=lambda v: v["rank"])
+    ends = [event["value"] for event in of(found, "rank_end")]
+    assert len({start["built_hash"] for start in starts}) == ranks
+    assert {end["start_hash"] for end in ends} == {starts[0]["built_hash"]}
+    assert len({end["param_hash"] for end in ends}) == 1
+    [stop] = (event["value"] for event in of(found, "run_stop"))
+    assert stop["param_moved"] > 0
+    assert stop["params_changed"] > 0
+    assert stop["param_spread"] == (None if ranks == 1 else 0)
+
+
+@pytest.mark.ranks
+def test_ranks_that_drift_apart_have_a_spread(tmp_path):
+    [stop] = (event["value"] for event in of(found_in(tmp_path, 2, apart=1), "run_stop"))
+    assert stop["param_spread"] == pytest.approx(1, rel=0.1)
+
+
+@pytest.mark.ranks
+def test_changed_images_have_no_order(tmp_path):
+    epochs = [event["value"] for event in of(found_in(tmp_path, changed="* 0.5"), "epoch_stop")]
+    assert [(epoch.get("read"), epoch["unique_samples"]) for epoch in epochs] == [(None, 53)] * 2
+
+
+def test_nan_is_the_worst_value():
+    assert str(worst([1.0, float("nan"), 2.0])) == "nan"
