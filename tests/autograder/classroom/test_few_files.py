@@ -1,4 +1,8 @@
-"""One person can follow a submission: grading it takes few of the grader's files."""
+"""One person can follow a submission: grading it takes few of the grader's files.
+
+A file is executed if one of its functions is called between a submission's files and its grade. It
+is loaded if the whole command imports it.
+"""
 
 import json
 import subprocess

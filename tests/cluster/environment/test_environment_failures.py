@@ -52,7 +52,7 @@ def assert_one_sentence(ended, *parts):
         assert part in ended.stderr
 
 
-def only(tmp_path, *tools):
+def path_with(tmp_path, *tools):
     """Return a PATH that has only these tools."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -62,7 +62,7 @@ def only(tmp_path, *tools):
 
 
 def test_no_compiler(course, tmp_path):
-    ended = set_up(course, parts=["horovod"], PATH=only(tmp_path, "make"))
+    ended = set_up(course, parts=["horovod"], PATH=path_with(tmp_path, "make"))
     assert_one_sentence(ended, "there is no c++", "apt install g++", "module load")
     assert not (course / ".venv").exists()
 

@@ -35,16 +35,16 @@ def keras_programs(ranks, folder):
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory):
+def solo(tmp_path_factory):
     return keras_programs(1, tmp_path_factory.mktemp("one"))
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.nightly)])
-def test_keras_programs_end_with_the_parameters_of_one_rank_that_reads_all(ranks, one, tmp_path):
+def test_keras_programs_end_with_the_parameters_of_one_rank_that_reads_all(ranks, solo, tmp_path):
     found = keras_programs(ranks, tmp_path)
     sources = [f"{run.header['lesson']} {run.header['source']}" for _, run in found]
     assert sources == ["07 keras-nodes", "08 keras-nodes", "08 keras-sharded", "09 keras-nodes"]
-    for (params, record), (right, alone), source in zip(found, one, sources, strict=True):
+    for (params, record), (right, alone), source in zip(found, solo, sources, strict=True):
         np.testing.assert_allclose(params, right, rtol=0, atol=1e-9, err_msg=source)
         assert record.end["param_spread"] == 0.0
         assert alone.end["param_moved"] > 1e-3

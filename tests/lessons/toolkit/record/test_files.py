@@ -31,12 +31,12 @@ def counted(folder, size, write, before=lambda folder: None):
     before(folder)
     ranks, told = Ranks(size), [None] * size
 
-    def one(rank):
+    def write_rank(rank):
         with files.new_files(folder, ranks.gather(rank), looks=rank == size - 1) as found:
             write(folder, rank)
         told[rank] = found[0]
 
-    threads = [threading.Thread(target=one, args=(rank,)) for rank in range(size)]
+    threads = [threading.Thread(target=write_rank, args=(rank,)) for rank in range(size)]
     for thread in threads:
         thread.start()
     for thread in threads:
