@@ -52,6 +52,7 @@ CHAIN = [
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [
+    ("10_native/ranks.py", "00_cluster/ranks.py"),
     ("10_native/ranks.py", "11_pipeline/ranks.py"),
     ("10_native/ranks.py", "12_scaling/ranks.py"),
     ("10_native/resnet.py", "12_scaling/resnet.py"),
