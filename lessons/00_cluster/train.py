@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from lessons.toolkit import probes
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 # The same three facts as named by Open MPI, Slurm and Cray MPICH. Slurm comes after Open MPI:
 # inside `sbatch`, an `mpirun` leaves SLURM_PROCID at 0 in every process.
@@ -55,19 +55,18 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     me = facts(os.environ)
     cores = len(os.sched_getaffinity(0))
-    record = Record("00", args, source="facts", **me)
+    run = Run("00", args, source="facts", **me)
     print(f"task {me['rank']} of {me['size']} on {socket.gethostname()}, {cores} cores", flush=True)
     if me["rank"] == 0:
         print("This line is a warning: it belongs to the error stream.", file=sys.stderr)
-    record.measure("matrix products", gflops(args.seconds), "GFLOP/s", cores=cores)
+    run.measure("matrix products", gflops(args.seconds), "GFLOP/s", cores=cores)
     # The result of `facts` in the environments of other launchers.
-    record.measure("facts_wrong", probes.facts_wrong(facts), "environments")
-    record.end()
+    run.measure("facts_wrong", probes.facts_wrong(facts), "environments")
+    run.end()
 
 
 if __name__ == "__main__":

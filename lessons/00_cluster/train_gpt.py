@@ -1,6 +1,6 @@
 """Train a small GPT on Python's documentation with DistributedDataParallel, and let it write.
 
-mpirun -np 2 python train_gpt.py
+torchrun --nproc-per-node=2 train_gpt.py
 """
 
 import argparse
@@ -13,35 +13,34 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from cluster.launchers import launched
-from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 from gpt import GPT, Text, loss_of, windows, write
+from ranks import who_am_i
 
 
 def start_ranks():
-    """Meet the other ranks. Return rank, number of ranks, local rank, and this rank's device."""
-    me = launched()
-    rank, size, local_rank = (me.rank, me.size, me.local_rank) if me else (0, 1, 0)
-    if size == 1:
-        os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-        os.environ.setdefault("MASTER_PORT", "0")  # any free port
-    enough_gpus(torch.cuda.device_count())
+    """Meet the other ranks. Return rank, number of ranks, and this rank's device."""
+    rank, size, local_rank = who_am_i()
     gpu = torch.cuda.is_available()
     device = torch.device("cuda", local_rank) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if gpu else "gloo", rank=rank, world_size=size)
     print(f"rank {rank} of {size}: process {os.getpid()} on {socket.gethostname()}", flush=True)
-    return rank, size, local_rank, device
+    return rank, size, device
 
 
-def gather(value):
-    """Return a list of every rank's value, on all ranks."""
-    values = [None] * dist.get_world_size()
-    dist.all_gather_object(values, value)
-    return values
+def batches_of(epoch, text, args, rank, size):
+    """Return this rank's batches of an epoch, each with the characters that follow.
+
+    All ranks draw the same places in the text. Each takes every size-th.
+    """
+    generator = torch.Generator().manual_seed(1000 * args.seed + epoch)
+    places = torch.randperm(len(text.train) - args.length, generator=generator)[: args.windows]
+    steps = args.windows // (size * args.batch_size)
+    own = places[rank::size].split(args.batch_size)[:steps]
+    return [windows(text.train, starts, args.length) for starts in own]
 
 
 def train_step(model, optimizer, ids, following):
@@ -53,11 +52,13 @@ def train_step(model, optimizer, ids, following):
     return loss.detach()
 
 
-def starts_of(epoch, text, args):
-    """Return where an epoch's windows start, all at different places, the same on all ranks."""
-    generator = torch.Generator().manual_seed(1000 * args.seed + epoch)
-    places = torch.randperm(len(text.train) - args.length, generator=generator)
-    return places[: args.windows]
+def train_epoch(model, optimizer, schedule, batches, device):
+    """Train on all batches of this rank. Return the mean loss."""
+    loss_sum = 0
+    for ids, following in batches:
+        loss_sum += train_step(model, optimizer, ids.to(device), following.to(device))
+        schedule.step()
+    return loss_sum.item() / len(batches)
 
 
 @torch.no_grad()
@@ -84,9 +85,7 @@ def command_line():
     parser.add_argument("--epochs", type=int, default=10, help="how often it says how far it is")
     parser.add_argument("--windows", type=int, default=800, help="pieces of text in an epoch")
     parser.add_argument("--length", type=int, default=32, help="characters in a window")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=8, help="windows a step, on each rank"
-    )
+    parser.add_argument("--batch-size", type=int, default=8, help="windows a step, on each rank")
     parser.add_argument("--layers", type=int, default=2, help="blocks of the network")
     parser.add_argument("--width", type=int, default=128, help="numbers for each character")
     parser.add_argument("--lr", type=float, default=0.005, help="learning rate")
@@ -96,64 +95,39 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
-    rank, size, local_rank, device = start_ranks()
+    rank, size, device = start_ranks()
     torch.manual_seed(args.seed)
     text = Text()
     network = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
+    run = Run("00", args, network, dataset=text.facts | {"train_samples": args.windows})
     gpus = [device] if device.type == "cuda" else None
     model = DistributedDataParallel(network, device_ids=gpus)
     optimizer = torch.optim.AdamW(model.parameters(), lr=args.lr, betas=(0.9, 0.99))
-    steps = args.windows // (size * args.batch_size)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, args.lr, total_steps=args.epochs * steps + 1, pct_start=0.1
-    )
+    steps = args.epochs * (args.windows // (size * args.batch_size)) + 1
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, args.lr, steps, pct_start=0.1)
 
-    record = Record(
-        "00",
-        args,
-        source="gpt",
-        framework="torch",
-        model="gpt",
-        params=sum(p.numel() for p in model.parameters()),
-        optimizer="adamw",
-        dataset=text.facts | {"train_samples": args.windows},
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-    )
     if rank == 0:
         if args.kill is not None:
             print(f"This job is meant to fail: rank {args.kill} is killed after epoch 2.")
         show_sample("Before training it writes:", network, text)
-    record.begin(model.parameters())
-    for number in range(1, args.epochs + 1):
-        starts = starts_of(number, text, args)
-        mine = starts[rank::size].split(args.batch_size)[:steps]
-        loss_sum = 0
-        with record.epoch(steps=steps) as epoch:
-            for batch in mine:
-                ids, following = windows(text.train, batch, args.length)
-                loss_sum += train_step(model, optimizer, ids.to(device), following.to(device))
-                schedule.step()
-            epoch.read(starts.numpy())
-            epoch.log(loss=loss_sum.item() / steps)
+    for epoch in range(1, args.epochs + 1):
+        with run.epoch() as log:
+            batches = batches_of(epoch, text, args, rank, size)
+            loss = train_epoch(model, optimizer, schedule, batches, device)
+            log(loss=loss)
         if rank == 0:
-            loss = epoch.logged["loss"]
             sample = " ".join(write(network, text, length=70).split())
-            print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.1f} s, loss {loss:.3f}")
             print(f"  It writes: {sample}", flush=True)
-        if number == 2 and rank == args.kill:
+        if epoch == 2 and rank == args.kill:
             os.kill(os.getpid(), signal.SIGKILL)  # as if its node had failed
-    record.trained(model.parameters(), gather)
 
     loss, accuracy = evaluate(network, text, device)
     if rank == 0:
         show_sample("After training it writes:", network, text)
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.end(test_loss=loss, test_accuracy=accuracy)
     dist.destroy_process_group()
 
 

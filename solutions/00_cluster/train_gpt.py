@@ -119,7 +119,7 @@ def main():
             log(loss=loss)
         if rank == 0:
             sample = " ".join(write(network, text, length=70).split())
-            print(f"Epoch {epoch}/{args.epochs}: loss {loss:.3f}\n  It writes: {sample}", flush=True)
+            print(f"  It writes: {sample}", flush=True)
         if epoch == 2 and rank == args.kill:
             os.kill(os.getpid(), signal.SIGKILL)  # as if its node had failed
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cluster.launchers import launched
-from lessons.toolkit.record import devices, facts, program, run_record
+from lessons.toolkit.record import devices, facts, launches, program, run_record
 from lessons.toolkit.record.header import refuse_zeros
 from lessons.toolkit.record.keras_callback import RunMethods
 from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, worst
@@ -44,7 +44,11 @@ class Run(run_record.Run):
         self.seen: dict[str, Any] = {}  # facts of the parameters after the last epoch
         self.program, self.told = program.main_hash(), set[str]()
         self.images: int | None = None  # that Keras has counted in the epoch
-        self.watch = TorchWatch(model) if hasattr(model, "state_dict") else None
+        # Without images to look up, nothing disturbs the network, which may be compiled.
+        watches = hasattr(model, "state_dict") and loaded_data() is not None
+        self.watch = TorchWatch(model) if watches else None
+        if more.get("size") is not None:  # no library connects the ranks
+            more.setdefault("run", launches.run_id(os.environ, int(more["size"])))
         super().__init__(lesson, args, model, source, **more)
 
     # --- what it writes ---------------------------------------------------------------------

@@ -91,5 +91,27 @@ def test_changed_images_have_no_order(tmp_path):
     assert [(epoch.get("read"), epoch["unique_samples"]) for epoch in epochs] == [(None, 53)] * 2
 
 
+UNCONNECTED = """
+import os, torch
+from lessons.toolkit.record import Run
+
+network = torch.nn.Linear(2, 1)
+for _ in range(2):
+    run = Run("00", None, network, rank=int(os.environ["RANK"]), size=2)
+    assert not network._forward_pre_hooks, "there are no images to look up"
+    run.end()
+"""
+
+
+@pytest.mark.ranks
+def test_ranks_that_no_library_connects_are_one_run_per_launch(tmp_path):
+    launcher = ("torchrun", "--nproc-per-node=2", "--no-python")
+    found = events(run_program(UNCONNECTED, folder=tmp_path, launcher=launcher))
+    runs = {}
+    for event in of(found, "rank"):
+        runs.setdefault(event["metadata"]["run"], set()).add(event["value"]["rank"])
+    assert list(runs.values()) == [{0, 1}, {0, 1}]
+
+
 def test_nan_is_the_worst_value():
     assert str(worst([1.0, float("nan"), 2.0])) == "nan"
