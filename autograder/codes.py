@@ -201,6 +201,7 @@ class ReasonCode(StrEnum):
     NO_RUN = "no run"
     NO_RUN_OF_SIZE = "no run of size"
     RUN_UNFINISHED = "run unfinished"
+    TEST_FAILED = "test failed"  # the program could not measure it: an error, or a rank that waits
     RUN_UNCLEAR = "run unclear"  # an output may be this run, but does not show it
     NOT_CALIBRATED = "not calibrated"  # the instructor has not measured the solution on this site
     NOT_MEASURED = "not measured"  # the output does not have the value

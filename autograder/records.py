@@ -189,6 +189,12 @@ class MeasureEvent(Facts):
     def __getitem__(self, name: str) -> Any:
         return self.facts.get(name)
 
+    @property
+    def failed(self) -> str | None:
+        """Return why the program could not measure it, if the program says so."""
+        reason = self.facts.get("failed")
+        return str(reason)[:200] if reason else None
+
     def number(self, name: str) -> float | None:
         """Return the fact of this name if it is a finite number."""
         return plain_number(self.facts.get(name))

@@ -152,7 +152,7 @@ def judge_case(case: Case) -> Part:
 
 
 def not_measured(title: str, expected: str, missing: NotMeasured) -> Part:
-    status = FAILED if missing.without_run else NOT_MEASURED
+    status = FAILED if missing.is_failure else NOT_MEASURED
     facts = (missing.reason, missing.where, missing.try_)
     return Part(title, status, 0, expected, *facts, code=missing.code)
 

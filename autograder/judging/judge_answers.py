@@ -111,7 +111,7 @@ def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part
         values = own_values(hand_in, question, last)
     except NotMeasured as missing:
         part = replace(part, expected=f"{part.name}: a number from your own run", code=missing.code)
-        status = FAILED if missing.without_run else NOT_MEASURED
+        status = FAILED if missing.is_failure else NOT_MEASURED
         where, advice = missing.where or part.where, missing.try_
         return replace(part, status=status, actual=missing.reason, where=where, advice=advice)
     match = next((value for value in values if _near(question, answer, value.value)), None)

@@ -9,7 +9,7 @@ from autograder.codes import FindingCode, Outcome, ReasonCode
 from autograder.judging.hand_in import HandIn, by_time, plain_outputs, unprinted_facts
 from autograder.measuring.interval import Measure, NotMeasured, attempt, measured_or_none
 from autograder.measuring.metrics import metric_named
-from autograder.measuring.record_facts import ERROR_FILE
+from autograder.measuring.record_facts import ERROR_FILE, first_line
 from autograder.notes import Note
 from autograder.reading.ends import ECHO
 from autograder.reading.files import HAND_IN_FILE, problems_of
@@ -44,14 +44,35 @@ def latest_run(hand_in: HandIn, name: str) -> Run:
     candidates, done = hand_in.runs_by_name[name], finished(hand_in, name)
     if not done:
         raise did_not_finish(name, candidates[-1]) if candidates else no_run(hand_in, name)
-    asked = [run for run in done if size_shortfall(hand_in, name, run) is None] or done
     choice = hand_in.rubric.runs[name]
+    if choice.program_of:
+        done = of_program(hand_in, name, choice.program_of, done)
+    asked = [run for run in done if size_shortfall(hand_in, name, run) is None] or done
     for metric, pick in ((choice.smallest, min), (choice.largest, max)):
         sized = by_size(metric, asked)
         if sized:
             best = pick(value for value, _ in sized)
             asked = [run for value, run in sized if value == best]
     return asked[-1]
+
+
+def of_program(hand_in: HandIn, name: str, other: str, done: list[Run]) -> list[Run]:
+    """Return the runs that have all program files of the run that counts for the other name.
+
+    Without such a run or its program, nothing is compared.
+    """
+    compared = attempt(run_that_counts, hand_in, other)
+    if isinstance(compared, NotMeasured) or compared.program is None:
+        return done
+    files = compared.program.files.items()
+    same = [run for run in done if run.program and files <= run.program.files.items()]
+    if same and None not in compared.program.files.values():  # of a file changed meanwhile
+        return same
+    own = done[-1].program.files if done[-1].program else {}
+    changed = next((file for file, text in files if text is None or own.get(file) != text), "")
+    reason = f"no run of `{name}` has the same {changed or 'program'} as the run of `{other}`"
+    hint = "submit the job again, without changing a program until it has ended"
+    raise NotMeasured(reason, hint, first_line(done[-1]), ReasonCode.NO_RUN)
 
 
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:

@@ -63,9 +63,9 @@ class NotMeasured(Exception):  # noqa: N818 - usually nobody's mistake
         self.code = code
 
     @property
-    def without_run(self) -> bool:
-        """Return whether the value is missing because there is no finished run."""
-        return self.code in (ReasonCode.NO_RUN, ReasonCode.RUN_UNFINISHED)
+    def is_failure(self) -> bool:
+        """Return whether the value is missing because no run finished, or its test failed."""
+        return self.code in (ReasonCode.NO_RUN, ReasonCode.RUN_UNFINISHED, ReasonCode.TEST_FAILED)
 
 
 Arguments = ParamSpec("Arguments")

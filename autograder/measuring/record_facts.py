@@ -6,6 +6,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from autograder.codes import ReasonCode
 from autograder.grouping import grouped
 from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, middle
 from autograder.records import Rank, Run, Where
@@ -85,6 +86,14 @@ def own_measure(name: str, run: Run, at: Mapping[str, Any]) -> Measure:
     if not events:
         point = ", ".join(f"{key} = {value}" for key, value in at.items())
         raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
+    for event in events:
+        if event.failed is not None:
+            raise NotMeasured(
+                f"the test of {name} failed: {event.failed}",
+                "look at the test in probe.py, and at the program's output",
+                [event.where],
+                ReasonCode.TEST_FAILED,
+            )
     measured = [event for event in events if event.value is not None]
     if len(measured) < len(events):
         raise NotMeasured(f"a value of {name} is not a number")

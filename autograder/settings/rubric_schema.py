@@ -274,6 +274,8 @@ class RunChoice(Strict):
     # Of these runs, only those with the smallest or largest value of this metric.
     smallest: RunMetric | None = None
     largest: RunMetric | None = None
+    # Of these runs, only those that have all program files of the run that counts for this name.
+    program_of: str | None = None
 
 
 class OwnFormat(Strict):

@@ -193,7 +193,7 @@ def take_line(launch: Launch, line: RecordLine) -> None:
         case "measure":
             measure = measure_of(line.value, line.where, line.written_ms)
             launch.measures.append(measure)
-            if measure.value is None:
+            if measure.value is None and measure.failed is None:
                 reason = "the measure has no finite value"
                 launch.complain(line.where, measure.name, reason, FindingCode.READ_PROBLEM)
         case "run_stop":

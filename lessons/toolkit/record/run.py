@@ -170,7 +170,7 @@ class Run(run_record.Run):
 
     def end(self, **results: Any) -> None:
         """End the run, with its test_loss and test_accuracy. Call this last, on every rank."""
-        if self.watch:
+        if self.watch and self.epochs:
             for name, choose in (("step_images", min), ("pass_images", max)):
                 images = self.everyone(getattr(self.watch, name)())
                 if None not in images:

@@ -1,0 +1,84 @@
+"""A probe's measures: of the same program as the training, and failed if their test failed."""
+
+import pytest
+
+from autograder.codes import CheckStatus, ReasonCode
+from autograder.judging.hand_in import HandIn
+from autograder.judging.judge import judge
+from autograder.records import Program, Where
+from autograder.settings.rubric_schema import Rubric
+from tests.autograder.make_run import make_run
+
+RUBRIC = Rubric.model_validate(
+    {
+        "lesson": "10",
+        "title": "A lesson",
+        "points": 1.0,
+        "runs": {
+            "ddp": {"where": {"source": "ddp"}},
+            "probe": {"where": {"source": "probe"}, "program_of": "ddp"},
+        },
+        "checks": [
+            {
+                "id": "equal",
+                "title": "One network",
+                "points": 1.0,
+                "require": [{"metric": "measure:error", "of": "probe", "at_most": 1e-6}],
+            }
+        ],
+    }
+)
+TEXTS = {"train.py": "a" * 16, "ranks.py": "b" * 16}
+
+
+def run_of(source, started, texts, value=None, failed=None):
+    measure = {"name": "error", "value": value, "unit": "", "failed": failed}
+    return make_run(
+        files=(f"{started}.out",),
+        format="record",
+        outcome="completed",
+        header={"lesson": "10", "source": source, "started": started},
+        program=Program("train.py", None, texts),
+        measures=[{k: v for k, v in measure.items() if k != "failed" or v}],
+        places={"header": Where(f"{started}.out", 1)},
+    )
+
+
+def part_of(*runs):
+    [check] = judge(HandIn(RUBRIC, runs, {}, None, "smoke")).checks
+    [part] = check.parts
+    return check.score, part
+
+
+def test_a_probe_of_the_same_program_counts_even_if_a_later_one_differs():
+    train = run_of("ddp", "1", TEXTS)
+    right = run_of("probe", "2", {**TEXTS, "probe.py": "c" * 16}, 1e-9)
+    later = run_of("probe", "3", {**TEXTS, "train.py": "d" * 16}, 1.0)
+    score, part = part_of(train, right, later)
+    assert (score, part.status) == (1, CheckStatus.PASSED)
+
+
+@pytest.mark.parametrize(
+    "probed", [{**TEXTS, "train.py": "d" * 16}, {"train.py": "a" * 16}, {**TEXTS, "ranks.py": None}]
+)
+def test_a_probe_of_another_program_does_not_count(probed):
+    score, part = part_of(run_of("ddp", "1", TEXTS), run_of("probe", "2", probed, 1e-9))
+    assert (score, part.status, part.code) == (0, CheckStatus.FAILED, ReasonCode.NO_RUN)
+    assert "train.py" in part.actual or "ranks.py" in part.actual
+
+
+def test_a_program_that_changed_while_it_ran_has_no_probe():
+    texts = {**TEXTS, "train.py": None}
+    score, part = part_of(run_of("ddp", "1", texts), run_of("probe", "2", texts, 1e-9))
+    assert (score, part.code) == (0, ReasonCode.NO_RUN)
+
+
+def test_without_a_training_the_probe_still_counts():
+    assert part_of(run_of("probe", "2", TEXTS, 1e-9))[0] == 1
+
+
+def test_a_failed_test_is_failed_and_not_unmeasured():
+    probe = run_of("probe", "2", TEXTS, failed="rank 0: NotImplementedError: Exercise 10.1")
+    score, part = part_of(run_of("ddp", "1", TEXTS), probe)
+    assert (score, part.status, part.code) == (0, CheckStatus.FAILED, ReasonCode.TEST_FAILED)
+    assert "Exercise 10.1" in part.actual
