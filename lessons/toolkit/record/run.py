@@ -18,6 +18,7 @@ from lessons.toolkit.record.keras_callback import RunMethods
 from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, worst
 from lessons.toolkit.record.reading import loaded_data, what_was_read
 from lessons.toolkit.record.run_record import short
+from lessons.toolkit.record.shares import share
 from lessons.toolkit.record.watch import TorchWatch
 
 PIECE = 1_000_000  # numbers that are sent at once when ranks are compared
@@ -29,7 +30,8 @@ class Run(run_record.Run):
 
     Make it on every rank, after the ranks have met and the model is built, and before anything
     wraps or changes the model. Its parameters' facts come from the model, or from a list or
-    dictionary of NumPy arrays in its place.
+    dictionary of NumPy arrays in its place. A further fact is shard: the samples that this rank
+    reads, as (start, stop, step) or as indices.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Run(run_record.Run):
         self.start_hash: str | None = None
         self.before: list[Any] | None = None  # rank 0's parameters before the first step
         self.seen: dict[str, Any] = {}  # facts of the parameters after the last epoch
+        self.shard = more.pop("shard", None)
         self.program, self.told = program.main_hash(), set[str]()
         self.images: int | None = None  # that Keras has counted in the epoch
         # Without images to look up, nothing disturbs the network, which may be compiled.
@@ -89,6 +92,7 @@ class Run(run_record.Run):
             "local_rank": self.ranks.local_rank or (me.local_rank if me else 0),
             "device": self.device()[1],
             **({"built_hash": param_hash(params)} if params else {}),
+            **({} if self.shard is None else share(self.shard, self.all_samples())),
         }
 
     def tell_machine(self) -> None:

@@ -63,6 +63,7 @@ class Run:
         self.header = self.facts(lesson, settings(args), source, facts)
         self.rate, self.optimizer = short(settings(args).get("lr")), facts.get("optimizer")
         self.machine_waits = True  # the second line waits for the first step's optimizer
+        self.epoch_facts: dict[str, Any] | None = None  # of an epoch whose loss is not known yet
         self.hook = count_torch_steps(self) if hasattr(model, "state_dict") else None
         self.tell("header", self.header)
         self.tell("rank", self.presence())
@@ -116,7 +117,8 @@ class Run:
             return
         self.machine_waits = False
         found = {"optimizer": self.optimizer, "lr": self.rate, "started": self.began}
-        self.tell("machine", self.machine() | found)
+        new = {name: value for name, value in found.items() if name not in self.header}
+        self.tell("machine", self.machine() | new)
 
     @contextlib.contextmanager
     def epoch(self) -> Iterator[Callable[..., None]]:
@@ -130,10 +132,18 @@ class Run:
             print(f"Epoch {self.epochs}{of}: {self.seconds:.2f} s", *values, sep=", ", flush=True)
 
     def log(self, **values: Any) -> None:
-        """Store this rank's loss and accuracy in the epoch. A program may also log steps and lr."""
+        """Store this rank's loss and accuracy in the epoch. A program may also log steps and lr.
+
+        With val_accuracy and val_loss, call it after the block: they come from an evaluation.
+        """
+        tested = {name: values.pop(f"val_{name}", None) for name in ("accuracy", "loss")}
         self.logged |= values
+        self.tell_epoch()
+        if tested["accuracy"] is not None:
+            self.evaluated(**tested)
 
     def start_epoch(self) -> None:
+        self.tell_epoch()
         self.epochs += 1
         self.steps, self.seconds, self.logged = 0, 0.0, {}
         self.tell("epoch_start", None, "INTERVAL_START", epoch_num=self.epochs)
@@ -156,18 +166,32 @@ class Run:
     def stop_epoch(self) -> None:
         self.pause()
         self.tell_machine()
-        logged = {name: short(value) for name, value in self.logged.items()}
-        self.steps, self.rate = logged.pop("steps", self.steps), logged.pop("lr", self.rate)
+        self.steps, self.rate = (
+            short(self.logged.pop(name, value))
+            for name, value in (("steps", self.steps), ("lr", self.rate))
+        )
         facts = {"seconds": round(self.seconds, 6), "steps": self.steps or None}
         facts |= {"unique_samples": None, "loss": None, "accuracy": None, "lr": self.rate}
-        facts |= self.samples_read() | logged
-        self.tell("epoch_stop", facts, "INTERVAL_END", epoch_num=self.epochs)
+        self.epoch_facts = facts | self.samples_read()
+        if self.logged:
+            self.tell_epoch()
+
+    def tell_epoch(self) -> None:
+        """Write the line of a finished epoch, once."""
+        if self.epoch_facts is not None:
+            facts = self.epoch_facts | {name: short(value) for name, value in self.logged.items()}
+            self.tell("epoch_stop", facts, "INTERVAL_END", epoch_num=self.epochs)
+            self.epoch_facts = None
 
     def samples_read(self) -> dict[str, Any]:
         """Return the number of distinct samples in the epoch: at most what its steps can read."""
-        samples = (self.header.get("dataset") or {}).get("train_samples")
+        samples = self.all_samples()
         can_read = (self.steps or 0) * (self.header["global_batch"] or 0)
         return {"unique_samples": min(samples, can_read or samples) if samples else None}
+
+    def all_samples(self) -> int | None:
+        data = self.header.get("dataset") or {}
+        return self.header.get("samples", data.get("train_samples"))
 
     def keras(self) -> Any:
         """Return the run as a Keras callback. Put it last, but before any that writes files."""
@@ -186,6 +210,7 @@ class Run:
     def end(self, *, test_accuracy: Any = None, test_loss: Any = None, **summary: Any) -> None:
         """End the run. Call this last, on every rank."""
         self.tell_machine()
+        self.tell_epoch()
         self.ended = True
         atexit.unregister(self.abort)
         if self.hook is not None:

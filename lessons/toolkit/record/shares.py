@@ -21,7 +21,7 @@ def share(shard: Iterable[Any] | None, samples: int | None) -> dict[str, Any]:
         )
         stop = samples if stop is None else stop
         if stop is None:
-            raise ValueError("Record(shard=(start, None, step)) needs a dataset or samples=.")
+            raise ValueError("Run(shard=(start, None, step)) needs a dataset or samples=.")
         slice_ = [int(start or 0), int(stop), int(step or 1)]
         return {**ids_hash(list(range(*slice_)), samples), "shard": slice_}
     ids = sorted(set(plain(shard if hasattr(shard, "tolist") else list(shard))))

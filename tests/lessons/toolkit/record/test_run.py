@@ -113,5 +113,29 @@ def test_ranks_that_no_library_connects_are_one_run_per_launch(tmp_path):
     assert list(runs.values()) == [{0, 1}, {0, 1}]
 
 
+LATE = """
+from lessons.toolkit.record import Run
+facts = {"samples": 40, "lr": 0.5, "optimizer": "sgd", "shard": (1, 40, 4)}
+run = Run("12", {"epochs": 2, "batch_size": 8, "lr": 0.1}, None, **facts)
+for epoch in range(2):
+    with run.epoch() as log:
+        log(steps=5, lr=0.2)
+    log(loss=1.0, val_loss=0.5, val_accuracy=0.25 + epoch / 2)
+run.end(test_accuracy=0.75)
+"""
+
+
+def test_what_the_program_says_wins_and_may_come_after_the_epoch(tmp_path):
+    found = events(run_program(LATE, folder=tmp_path))
+    assert (facts(found)["lr"], facts(found)["optimizer"]) == (0.5, "sgd")
+    [rank] = (event["value"] for event in of(found, "rank"))
+    assert (rank["samples"], rank["shard"]) == (10, [1, 40, 4])
+    epochs = [event["value"] for event in of(found, "epoch_stop")]
+    assert [(epoch["loss"], epoch["steps"], epoch["lr"]) for epoch in epochs] == [(1, 5, 0.2)] * 2
+    assert [epoch["unique_samples"] for epoch in epochs] == [40, 40]
+    tested = [(e["metadata"].get("epoch_num"), e["value"]) for e in of(found, "eval_accuracy")]
+    assert tested == [(1, 0.25), (2, 0.75), (None, 0.75)]
+
+
 def test_nan_is_the_worst_value():
     assert str(worst([1.0, float("nan"), 2.0])) == "nan"
