@@ -25,6 +25,7 @@ def key_of(lesson: Lesson, name: str) -> str:
         texts = patched(lesson.source, job.patch)
         parts.append({name: getattr(job, name) for name in RUN})
         programs = {job.program, *(command.split()[0] for command in job.before)}
+        programs |= {"probe.py"} if job.probe else set()
         parts += [code_of(lesson.source / program, texts) for program in sorted(programs)]
         if file := JOB_FILES.get(job.start):
             parts.append(texts.get(file) or (lesson.source / file).read_text("utf-8"))

@@ -38,7 +38,8 @@ class Job:
     start: how it is run and has to end, a name in `start.ALONE`, or "together".
     before: programs of the lesson that run first in the job's folder, with their arguments.
     after: the job whose files the folder begins with. as_long_as: a source whose reading time in
-    that job's output the program gets as --compute-ms.
+    that job's output the program gets as --compute-ms. probe: whether probe.py follows, as in the
+    lesson's job file, with the same arguments.
     """
 
     run: str = ""
@@ -48,6 +49,7 @@ class Job:
     before: Sequence[str] = ()
     after: str = ""
     as_long_as: str = ""
+    probe: bool = False
     environ: Mapping[str, str] = field(default_factory=dict)
     patch: Patch = field(default_factory=dict)
     file: str = ""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autograder.reading.files import read_files
 from cluster.sites import site_files
+from tests.lessons.planted.key import JOB_FILES
 from tests.lessons.planted.plants import Lesson, patched
 from tests.lessons.real_runs import ONE_BY_ONE, environment, meet
 
@@ -54,9 +55,21 @@ def run_batch(lesson: Lesson, names: list[str], folder: Path) -> None:
     environ = environment(COURSE_GIT="planted", OPENBLAS_NUM_THREADS="1", **(meet() | job.environ))
     launcher = [*MPIRUN, str(job.ranks)] if job.ranks else []
     if job.start == "together":
-        together(starts, launcher, environ)
-    for each in starts if job.start != "together" else []:
-        ALONE[job.start](each, launcher, environ)
+        with_probes = [
+            (folder, [program, *words[1:]])
+            for (folder, words), name in zip(starts, names, strict=True)
+            for program in (words[0], *["probe.py"] * lesson.jobs[name].probe)
+        ]
+        together(with_probes, launcher, environ)
+    for folder, words in starts if job.start != "together" else []:
+        ALONE[job.start]((folder, words), launcher, environ)
+        if job.probe and job.start not in JOB_FILES:
+            with (folder / "job.out").open("a") as out:
+                command = [*launcher, sys.executable, "-u", "probe.py", *words[1:]]
+                subprocess.run(
+                    command, cwd=folder, env=environ, stdout=out, stderr=subprocess.DEVNULL,
+                    timeout=300,
+                )  # fmt: skip
 
 
 def prepare(lesson: Lesson, name: str, folder: Path) -> Start:
