@@ -1,4 +1,4 @@
-"""Give notebooks their jobs and runs, checks, pictures, predictions and answers.
+"""Give notebooks their jobs, runs and measures, checks, pictures, predictions and answers.
 
 from lessons import course
 
@@ -16,8 +16,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from autograder.measuring import (
+    interval as interval,
+    measure as measure,
+    rounds as rounds,
+    scaling_laws as scaling_laws,
+    study_table as study_table,
+)
 from autograder.reading.files import read_files
 from autograder.records import Run
+from autograder.wording import counted as counted
 from cluster.jobs import notebook
 from cluster.jobs.horovod import provide_horovod as provide_horovod
 from cluster.jobs.notebook import (

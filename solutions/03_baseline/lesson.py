@@ -313,10 +313,8 @@ for run in compared:
 course.plots.throughput_by_batch(lines)
 
 # %%
-from autograder.measuring import measure
-
 for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
-    seconds, rate = measure.epoch_time(run), measure.throughput(run)
+    seconds, rate = course.measure.epoch_time(run), course.measure.throughput(run)
     print(f"{run.header['model']:12} {run.header['params']:12,} parameters", end="")
     print(f"  batch {run.header['global_batch']:4}  {seconds.value:7.2f} s  {rate.value:8.0f} /s")
 
@@ -451,7 +449,9 @@ not_settled = "c"
 ### END SOLUTION
 course.answers.note(classes_published=classes_published, top_needs_224=top_needs_224)
 course.answers.note(barcelona_throughput=barcelona_throughput, why_none=why_none)
-course.answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseline).value)
+course.answers.note(
+    not_settled=not_settled, baseline_epoch_s=course.measure.epoch_time(baseline).value
+)
 
 # %% [markdown]
 # ## Traps

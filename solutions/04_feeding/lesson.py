@@ -200,9 +200,7 @@ published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s per epoch)": 
 course.plots.input_rates(runs, net, published)
 
 # %%
-from autograder.measuring import measure
-
-faster = measure.speedup(files, packs)
+faster = course.measure.speedup(files, packs)
 course.predictions.compare("predict_packs_over_files", faster)
 course.expectations.compare(
     "Packs over files", faster, between=({"smoke": 2, "full": 1.4}[profile], 20), unit="times",
@@ -314,7 +312,7 @@ def epoch_seconds(t_in, t_comp, overlapped):
 course.check("4.4", epoch_seconds)
 
 # %%
-wait_ms = 1000 * measure.epoch_time(files).value / files.epochs[-1].steps
+wait_ms = 1000 * course.measure.epoch_time(files).value / files.epochs[-1].steps
 balanced = ["--source", "files", "--compute-ms", f"{wait_ms:.1f}", *sizes]
 [ahead] = course.submit("job.sbatch", *balanced, options=whole)
 [in_turn] = course.submit("job.sbatch", *balanced, "--no-prefetch", options=whole)
@@ -324,7 +322,7 @@ for run, overlapped in ((ahead, True), (in_turn, False)):
     )
     print(f"input {t_in:.2f} s, computing {t_comp:.2f} s: ", end="")
     print(f"{epoch_seconds(t_in, t_comp, overlapped):.2f} s expected, ", end="")
-    print(f"{measure.epoch_time(run).value:.2f} s measured ({run.header['source']})")
+    print(f"{course.measure.epoch_time(run).value:.2f} s measured ({run.header['source']})")
     expected = epoch_seconds(t_in, t_comp, overlapped)
     over = [epoch.seconds.value / expected for epoch in run.epochs[1:]]
     course.expectations.compare("  measured over expected", over, between=(0.75, 1.25))
@@ -421,8 +419,8 @@ opens_per_node = 4 * 3500
 ### END SOLUTION
 course.answers.note(memory_bound=memory_bound, two_gpus=two_gpus, opens_per_node=opens_per_node)
 course.answers.note(
-    files_per_s=measure.throughput(files).value,
-    packs_over_files=measure.speedup(files, packs).value,
+    files_per_s=course.measure.throughput(files).value,
+    packs_over_files=course.measure.speedup(files, packs).value,
     bandwidth_gb_per_s=gigabytes_per_s(100_000_000, 0.12),
 )
 

@@ -184,10 +184,8 @@ def same_work(n):
 # %% tags=["check"]
 course.check("5.4", same_work)
 
+
 # %%
-from autograder.measuring import measure
-
-
 def submit_all(job, n, *words):
     options = course.on_nodes(1, gpus.format(n=n) if profile == "full" else "")
     return course.submit(job, "--n-gpus", n, *words, options=options)
@@ -251,7 +249,7 @@ for n in (2, 4):
 counted = sum(steps(50_000, 2048, n) for n in (1, 2, 4))
 course.predictions.compare("predict_steps", counted, "steps", how="computed")
 if profile == "smoke":
-    gain = measure.speedup(runs[0], runs[1])
+    gain = course.measure.speedup(runs[0], runs[1])
     course.expectations.compare("Two replicas over one", gain, between=(0.5, 1.4), unit="times")
 course.plots.replica_scaling(series)
 

@@ -214,8 +214,6 @@ course.check("6.4", train)
 # and printing and saving on rank 0 alone. The batch is 32 for all ranks together, as on one rank.
 
 # %%
-from autograder.measuring import measure
-
 runs = {}
 for ranks in rank_counts:
     [runs[ranks]] = course.submit("job.sbatch", *sizes, options={"ntasks": str(ranks)})
@@ -223,7 +221,7 @@ for ranks in rank_counts:
     print(f"ranks {ranks}: {run.epochs[-1].seconds.value:.2f} s per epoch,", end=" ")
     print(f"test accuracy {run.test_accuracy.value}, spread {run.end['param_spread']}")
 if not full:
-    gain = measure.speedup(runs[1], runs[2])
+    gain = course.measure.speedup(runs[1], runs[2])
     course.expectations.compare("Two ranks over one", gain, between=(0.4, 1.4), unit="times")
 course.plots.speedup(list(runs.values()))
 

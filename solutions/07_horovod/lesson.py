@@ -37,7 +37,6 @@ import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # see "Keras 3" below
 
-from autograder.wording import counted
 from lessons import course
 from lessons.toolkit import quiet
 
@@ -181,22 +180,20 @@ more = ["--epochs", max(4, 2 * ranks)]  # two on each rank, because times leave 
 [alone] = course.submit("job.sbatch", *few, *more, options=one)
 [together] = course.submit("job.sbatch", *few, *more, options=several)
 for run in (alone, together):
-    print(f"{counted(run.workers, 'rank')}: lr {run.header['lr']:g}, test accuracy", end=" ")
+    print(f"{course.counted(run.workers, 'rank')}: lr {run.header['lr']:g}, test accuracy", end=" ")
     print(f"{run.test_accuracy.value:.4f}, {run.total_seconds.value:.1f} s in all")
     print(f"   largest difference of a parameter between ranks: {run.end['param_spread']:g}")
     for rank in run.ranks:
         where = f"rank {rank.rank} on {rank.host}, local number {rank.local_rank}"
-        print(f"   {where}: {rank.samples} images, {counted(rank.files_written, 'file')}")
+        print(f"   {where}: {rank.samples} images, {course.counted(rank.files_written, 'file')}")
 
 # %%
-from autograder.measuring import measure
-
-ratio = measure.epoch_time(together).value / measure.epoch_time(alone).value
+ratio = course.measure.epoch_time(together).value / course.measure.epoch_time(alone).value
 print(f"An epoch on {ranks} ranks takes {ratio:.2f} times as long as on one.")
 word = "quarter" if ratio < 0.4 else "same" if ratio < 1.25 else "longer"
 course.predictions.compare("predict_epoch", word)
 if profile == "smoke":
-    cores, times = "Are there more ranks than cores?", measure.speedup(together, alone)
+    cores, times = "Are there more ranks than cores?", course.measure.speedup(together, alone)
     course.expectations.compare("Seconds, several ranks over one", times, (0.9, 3), above=cores)
 course.predictions.compare("predict_accuracy", 0.9773, how="read")  # published, four ranks
 lost = alone.test_accuracy.value - together.test_accuracy.value
@@ -355,13 +352,11 @@ predict_share = 0.9
 course.answers.note(predict_share=predict_share)
 
 # %%
-from autograder.measuring import rounds as measured
-
 words = {"smoke": "--rounds 12 --steps 2 --batch-size 48"}
 words["full"] = "--width 10 --steps 6 --batch-size 256"
 rounds = words[profile].split()
 [speed] = course.submit("job_speed.sbatch", *rounds, options=several)
-share = measured.share(speed)
+share = course.rounds.share(speed)
 course.predictions.compare("predict_share", share)
 display(course.plots.speed_rounds(speed), course.plots.speedup_card(speed, save="my_speedup.png"))
 if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their range
@@ -371,7 +366,7 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
 if profile == "full":
     nodes = course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus)
     for run in nodes:
-        hosts = counted(len({rank.host for rank in run.ranks}), "node")
+        hosts = course.counted(len({rank.host for rank in run.ranks}), "node")
         accuracy, loss = run.test_accuracy.value, run.epochs[-1].train_loss.value
         print(f"{run.workers} ranks on {hosts}: last loss {loss:.3f}", end=", ")
         print(f"test accuracy {accuracy:.3f}, spread {run.end['param_spread']:g}")
@@ -395,7 +390,7 @@ reads = {name: course.plots.shares_of(run) for name, run in programs.items()}
 twice = sum(len(share) for share in reads["train.py"]) - samples
 print(f"train.py reads {samples + twice:,} images per epoch, to see {samples:,} different ones")
 display(course.plots.sample_map(reads, samples))
-seconds = [measure.epoch_time(run).value for run in (alone, shared)]
+seconds = [course.measure.epoch_time(run).value for run in (alone, shared)]
 print(f"An epoch takes {seconds[0]:.2f} s on one rank, {seconds[1]:.2f} s on two that share")
 gain = seconds[0] / seconds[1]
 course.predictions.compare("predict_two_ranks", gain)

@@ -248,15 +248,16 @@ maps = {name: course.plots.shares_of(run) for name, run in runs.items()}
 course.plots.sample_map(maps, train_samples)
 
 # %%
-from autograder.measuring import measure
-
 for name, run in runs.items():
-    epoch, seconds = run.epochs[-1], measure.epoch_time(run).value
+    epoch, seconds = run.epochs[-1], course.measure.epoch_time(run).value
     processed = epoch.steps * run.header["global_batch"]
     print(f"{name}: {processed:,} images processed, {epoch.unique_samples:,} different;", end=" ")
     rate, useful = processed / seconds, epoch.unique_samples / seconds
     print(f"{rate:,.0f} images per second, {useful:,.0f} that count")
-ratio = measure.epoch_time(runs["own files"]).value / measure.epoch_time(runs["every file"]).value
+ratio = (
+    course.measure.epoch_time(runs["own files"]).value
+    / course.measure.epoch_time(runs["every file"]).value
+)
 course.predictions.compare("predict_epoch_ratio", ratio)
 dealt = round_robin(list(range(7)), 2)
 course.predictions.compare("predict_files", len(dealt[0]), "files", how="computed")

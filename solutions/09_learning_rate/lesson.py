@@ -32,7 +32,6 @@ import math
 import os
 import statistics
 
-from autograder.measuring import interval, measure
 from lessons import course
 
 os.environ["KERAS_BACKEND"] = "torch"  # only its defaults are read here, and torch starts quietly
@@ -386,7 +385,7 @@ for run in horovod:
 if profile == "full":
     ranks = ranks or course.two_nodes()
     for run in course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus):
-        reached = interval.measured_or_none(measure.time_to_accuracy, run, 0.5)
+        reached = course.interval.measured_or_none(course.measure.time_to_accuracy, run, 0.5)
         print(f"{run.workers} ranks: {run.epochs[-1].seconds.value:.1f} s in the last epoch,",
               f"{reached.value:.1f} s to 0.5" if reached else "0.5 is not reached")  # fmt: skip
 

@@ -362,11 +362,11 @@ words = {
 }
 rounds = words[profile].split()
 [speed] = course.submit("job_speed.sbatch", *rounds, options=course.on_nodes(ranks, device))
-from autograder.measuring.rounds import share
-
-course.predictions.compare("predict_share", share(speed))
+course.predictions.compare("predict_share", course.rounds.share(speed))
 if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their range
-    course.expectations.compare("Share of the ceiling", share(speed), between=(0.75, 1.1))
+    course.expectations.compare(
+        "Share of the ceiling", course.rounds.share(speed), between=(0.75, 1.1)
+    )
 course.plots.speed_rounds(speed)
 
 # %% [markdown]

@@ -29,7 +29,6 @@ gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 # %% tags=["setup"]
 import numpy as np
 
-from autograder.measuring import interval, scaling_laws, study_table
 from lessons import course
 from lessons.toolkit import foretelling, scaling_report
 
@@ -105,7 +104,7 @@ weak = min(steps, 50_000 // ranks // batch) * batch
 words = ["--batch-size", batch, "--train-samples", steps * batch, "--weak-samples", weak]
 course.submit("job_study.sbatch", *words, "--width", width, options=course.on_nodes(ranks, device))
 runs = course.runs("12_study_*.out")  # all of them count
-tables = dict(study_table.by_kind(runs))
+tables = dict(course.study_table.by_kind(runs))
 own_efficiency = tables["epoch"][-1].efficiency.value
 course.answers.note(own_efficiency=own_efficiency)
 course.predictions.compare("predict_efficiency", own_efficiency)
@@ -240,11 +239,11 @@ if len(tables["epoch"]) > 2:  # two sizes fit any law
 for name, (sizes, S) in sets.items():
     fits |= {f"{name}_f": amdahl_f(sizes, S), f"{name}_s": gustafson_s(sizes, S)}
     fits[f"{name}_low_1024"], fits[f"{name}_high_1024"] = at(sizes, S, 1024)
-    curves[name] = scaling_laws.textbook(sizes, S)
+    curves[name] = course.scaling_laws.textbook(sizes, S)
 fits["small_fixed_s"], fits["small_divided_s"] = fixed_and_divided(GPUS, SMALL_T)
 course.answers.note(**{name: float(value) for name, value in fits.items()})
 low, top = fits["small_low_1024"], fits["small_high_1024"]
-guess = interval.Measure(np.sqrt(low * top), low, top)
+guess = course.interval.Measure(np.sqrt(low * top), low, top)
 course.predictions.compare("predict_1024", guess, how="computed")
 course.plots.laws_beyond(sets, curves, 1024)
 
@@ -469,7 +468,7 @@ for name, data in times.items():
 # %% tags=["exercise"]
 question = recommendation = unknown = ""
 ### BEGIN SOLUTION Exercise 12.8: set question, recommendation, unknown, and the questions' names
-kinds = dict(study_table.by_kind(course.runs("12_study_*.out")))
+kinds = dict(course.study_table.by_kind(course.runs("12_study_*.out")))
 told = [f"{row.ranks} ranks have {row.efficiency.value:.2f}" for row in kinds.get("epoch", [])]
 question = f"""Is it worth asking for {ranks} ranks instead of one to train this ResNet on CIFAR-10,
 and does the answer depend on what is kept fixed?"""

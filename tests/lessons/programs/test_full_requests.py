@@ -9,9 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from real_runs import ROOT
 
-from autograder.measuring import interval, measure
 from autograder.reading.files import read_files
-from autograder.wording import counted
 from lessons import course
 from tests.autograder.make_record import make_record, write_lines
 
@@ -68,8 +66,8 @@ def test_the_cell_of_full_submits_every_size_and_draws(lesson, says, tmp_path, m
     [cell] = [line for line in lines if ast.unparse(line).startswith("if profile == 'full':\n")]
     exec(
         ast.unparse(cell.body),
-        {"course": course, "ranks": 4, "gpus": "gres=gpu:{n}", "parts": 64, "counted": counted}
-        | {"display": drawn.append, "interval": interval, "measure": measure}
+        {"course": course, "ranks": 4, "gpus": "gres=gpu:{n}", "parts": 64}
+        | {"display": drawn.append}
         | {"data": SimpleNamespace(load=lambda name: SimpleNamespace(x_train=name, y_train=[]))}
         | {"make_parts": SimpleNamespace(write_parts=lambda *words: written.append(words))},
     )
