@@ -1,6 +1,5 @@
 """The command `lessons data`: fetch the data sets of this machine, and show their state."""
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from pathlib import Path
 import click
 
 from lessons.toolkit.data import catalogue, fetch, files
-from lessons.toolkit.data.catalogue import Entry, File
+from lessons.toolkit.data.catalogue import Entry
 from lessons.toolkit.data.errors import DataError
 
 EXIT_CODES = "Exit code 0: all files are right; 1: one is missing or broken; 2: wrong usage."
@@ -82,22 +81,8 @@ def _states(entry: Entry, where: list[Path]) -> Iterator[tuple[tuple[str, ...], 
     for file in entry.files:
         path = found.get(file)
         if path and path not in problems:
-            problems[path] = _problem(entry, path, [each for each in found if found[each] == path])
+            problems[path] = files.problem(entry, path, found)
         state = "missing" if path is None else "broken" if problems[path] else "verified"
         again = f"run `lessons data fetch {entry.name}` where there is internet."
         problem = problems[path] if path else f"{entry.title} is not complete: {again}"
         yield (entry.name, file.name, f"{file.bytes:,}", state, str(path or "-")), problem
-
-
-def _problem(entry: Entry, path: Path, inside: list[File]) -> str:
-    try:
-        if path.name.endswith(files.ARCHIVES):
-            with path.open("rb") as archive:
-                digest = hashlib.file_digest(archive, "sha256").hexdigest()
-            if any(pack.sha256 == digest for pack in entry.packs):
-                return ""  # which need not be unpacked
-        for _ in files.read(entry, dict.fromkeys(inside, path)):
-            pass
-    except DataError as error:
-        return str(error)
-    return ""

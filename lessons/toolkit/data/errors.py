@@ -26,8 +26,7 @@ def show(kind, error, trace, before=sys.excepthook) -> None:
         return
     sys.stdout.flush()
     say(f"{Path(sys.argv[0]).name}: {error}")
-    launch = launched()
-    if launch and launch.size > 1:
+    if (launch := launched()) and launch.size > 1:
         # A normal exit would wait in MPI_Finalize for the other ranks, which wait for this one
         # in their first allreduce. An abrupt exit makes the launcher end them all.
         os._exit(1)

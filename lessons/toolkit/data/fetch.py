@@ -35,17 +35,13 @@ def fetch(entry: Entry, folder: Path, where: list[Path], mend: bool = False) -> 
     with _one_at_a_time(folder, entry.name):
         if mend:
             _delete_broken(entry, folder, where)
-        found = files.find(entry, where)
-        missing = {file for file in entry.files if file not in found}
-        if missing:
+        if missing := set(entry.files) - files.find(entry, where).keys():
             _download(entry, missing, folder / entry.folders[0])
         found = files.find(entry, where)
-        archives = {
-            file: path for file, path in found.items() if path.name.endswith(files.ARCHIVES)
-        }
-        if archives:
-            say(f"Unpacking {next(iter(archives.values()))} into {folder}, once.")
-            _keep(entry, archives, folder / entry.folders[0])
+        packed = {file: path for file, path in found.items() if path.name.endswith(files.ARCHIVES)}
+        if packed:
+            say(f"Unpacking {next(iter(packed.values()))} into {folder}, once.")
+            _keep(entry, packed, folder / entry.folders[0])
 
 
 @contextmanager
@@ -162,10 +158,6 @@ def _keep(entry: Entry, packed: dict[File, Path], home: Path) -> None:
 def _delete_broken(entry: Entry, folder: Path, where: list[Path]) -> None:
     found = files.find(entry, where)
     for path in {each for each in found.values() if each.is_relative_to(folder)}:
-        contents = {file: each for file, each in found.items() if each == path}
-        try:
-            for _ in files.read(entry, contents):
-                pass
-        except DataError as error:
-            say(f"{error} Deleted.")
+        if problem := files.problem(entry, path, found):
+            say(f"{problem} Deleted.")
             path.unlink(missing_ok=True)

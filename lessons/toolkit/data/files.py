@@ -70,6 +70,21 @@ def read(entry: Entry, found: dict[File, Path]) -> Iterator[tuple[File, bytes]]:
             raise _broken(entry, path, f"does not contain {', '.join(wanted)}")
 
 
+def problem(entry: Entry, path: Path, found: dict[File, Path]) -> str:
+    """Return what is wrong with the files that `path` contains, or an empty string."""
+    try:
+        if path.name.endswith(ARCHIVES):
+            with path.open("rb") as archive:
+                digest = hashlib.file_digest(archive, "sha256").hexdigest()
+            if any(pack.sha256 == digest for pack in entry.packs):
+                return ""  # which need not be unpacked
+        for _ in read(entry, {file: path for file, each in found.items() if each == path}):
+            pass
+    except (DataError, OSError) as error:
+        return str(error)
+    return ""
+
+
 def _contents(path: Path, wanted: dict[str, File]) -> Iterator[tuple[File, bytes]]:
     """Yield the wanted files. Nothing is written, and no file is read beyond its size."""
     if not path.name.endswith(ARCHIVES):

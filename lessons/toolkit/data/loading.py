@@ -43,8 +43,7 @@ def arrays_of(entry: Entry, counts: dict[str, int], stand_in: bool | None) -> tu
             f"A stand-in for {entry.title} is forbidden (COURSE_DATA_STRICT=1 or stand_in=False). "
             f"{reason} Looked in {' and '.join(looked)}."
         )
-    launch = launched()
-    if launch is None or launch.local_rank == 0:
+    if (launch := launched()) is None or launch.local_rank == 0:
         parts = [
             f"SYNTHETIC DATA: this run does not use {entry.title} but a stand-in of its shape.",
             *(f"  looked in {place}" for place in looked if not forced),
