@@ -28,10 +28,9 @@ ENDS = {0: "COMPLETED", -29: "TIMEOUT", 256 + 9: "CANCELLED", 256 + 15: "CANCELL
 SAME = {"account": "-A", "partition": "-q"}  # options that have another name in qsub
 # Options that `resources`, the wrapper or the launcher handle, or that are PBS's default.
 ELSEWHERE = {
-    "requeue",
     *("job-name", "nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "array"),
     *("output", "error", "open-mode", "dependency", "kill-on-invalid-dep", "export", "chdir"),
-    *("gres", "gpus", "gpus-per-node", "gpus-per-task", "exclusive", "parsable"),
+    *("gres", "gpus", "gpus-per-node", "gpus-per-task", "exclusive", "parsable", "requeue"),
 }
 
 ADVICE = {
@@ -67,8 +66,7 @@ def qsub(
 ) -> tuple[list[str], list[str]]:
     """Return the qsub command, and the options that have no counterpart in PBS."""
     asked = jobfile.request(job, options)
-    of_site = {name: site.variable(f"SBATCH_{name.upper()}") for name in SAME}
-    own = {name: value for name, value in of_site.items() if value}
+    own = {name: value for name in SAME if (value := site.variable(f"SBATCH_{name.upper()}"))}
     weighed = job.options | own | options  # with the same priorities as sbatch
     words = ["qsub", "-N", re.sub(r"\s", "_", asked.name)]
     for resource in resources(asked, site):
