@@ -31,7 +31,8 @@ PARTS = (
     *("LICENSE", "LICENSE-lessons.md"),
 )
 WITHHELD = Path("autograder/rubrics/expected")
-STUDENTS_PAGE = "docs/for-students.md"  # becomes the README of the release
+# Files at the top of the release, and where the instructor keeps them.
+AT_TOP = {"README.md": "docs/for-students.md", "AGENTS.md": "lessons/edition/AGENTS.md"}
 READS = re.compile(r'"lessons" / "(\d\d)_')  # a notebook that opens another lesson's file
 SIBLING = re.compile(rb"\]\(([\w-]+)\.md")  # a link from one page of docs/ to another
 TOP = "dl-on-supercomputers"
@@ -125,8 +126,10 @@ def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
     """Return the content of each file in the release, by name, except the lessons in `without`."""
     chosen = (path for path in choose_files(root) if lesson_of(path) not in without)
     files = {path.as_posix(): (root / path).read_bytes() for path in chosen}
-    if STUDENTS_PAGE in files:
-        files["README.md"] = SIBLING.sub(rb"](docs/\1.md", files.pop(STUDENTS_PAGE))
+    students_page = AT_TOP["README.md"] in files
+    files |= {top: files.pop(name) for top, name in AT_TOP.items() if name in files}
+    if students_page:
+        files["README.md"] = SIBLING.sub(rb"](docs/\1.md", files["README.md"])
         for name in [name for name in files if name.startswith("docs/") and name.endswith(".md")]:
             files[name] = files[name].replace(b"](for-students.md", b"](../README.md")
     return files
@@ -213,8 +216,7 @@ def release_command(lessons: tuple[str, ...], out: Path, last: str | None) -> No
     if found:
         raise click.ClickException("\n".join(["nothing was released:", *found]))
     sources = {name: name for name in files}
-    if (root / STUDENTS_PAGE).is_file():
-        sources["README.md"] = STUDENTS_PAGE
+    sources |= {top: name for top, name in AT_TOP.items() if (root / name).is_file()}
     known = dates_of(root, sources.values())
     dates = {name: known[source] for name, source in sources.items()}
     executable = frozenset(name for name in files if (root / name).stat().st_mode & 0o100)

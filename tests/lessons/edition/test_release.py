@@ -198,6 +198,9 @@ def test_the_students_edition_installs(edition, tmp_path):
 def test_students_get_a_page_of_their_own_and_no_targets_that_cannot_work(released, tmp_path):
     assert b"make lab" in released["README.md"]
     assert b"make demo" not in released["README.md"]
+    assert released["AGENTS.md"] == (ROOT / "lessons/edition/AGENTS.md").read_bytes()
+    assert "lessons/edition/AGENTS.md" not in released
+    assert not (ROOT / "AGENTS.md").exists()  # it would also bind the course's own developers
     (tmp_path / "Makefile").write_bytes(released["Makefile"])
     done = subprocess.run(["make", "demo"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode != 0
