@@ -93,14 +93,21 @@ def unlike(run: Run, job: AccountedJob, claimed: float, logins: Logins) -> Itera
     if job.cpus and len(run.ranks) > job.cpus:
         found = counted(len(run.ranks), "rank")
         yield Code.MORE_RANKS_THAN_CPUS, f"at most {counted(job.cpus, 'CPU')}", found
-    began, seconds = moment(run.header.started), run.total_seconds
-    if began is None or job.start is None or job.end is None:
+    if job.start is None or job.end is None:
         return
-    after, took = began - job.start, seconds.value if seconds else 0.0
-    longest = job.end - job.start
+    began, took, longest = moment(run.header.started), shortest(run), job.end - job.start
+    after = 0.0 if began is None else began - job.start
     if took > longest + 2 or after < -CLOCK_SLACK or after + took > longest + CLOCK_SLACK:
-        found = f"{took:.4g} s, from {after:.4g} s after the beginning of the job"
+        found = f"{took:.4g} s"
+        found += f", from {after:.4g} s after the beginning of the job" if began else ""
         yield Code.OUTSIDE_JOB_TIME, f"within the {longest:.4g} s of the job", found
+
+
+def shortest(run: Run) -> float:
+    """Return the least time that the run claims to have taken: in all, or in its epochs."""
+    epochs = [epoch.seconds for epoch in run.epochs if epoch.seconds]
+    seconds = [run.total_seconds] if run.total_seconds else epochs
+    return sum(max(number.value - number.half_width, 0) for number in seconds)
 
 
 def rank_seconds(run: Run) -> float:

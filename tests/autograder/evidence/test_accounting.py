@@ -111,6 +111,16 @@ def test_a_run_outside_the_accounting_is_a_doubt_only_where_it_is_required(tmp_p
         assert (Code.JOB_NOT_ACCOUNTED in reasons) == looked
 
 
+@pytest.mark.parametrize(
+    ("elapsed", "tier"), [(17, "unverified"), (16, "unverified"), (13, "contradicted")]
+)
+def test_plain_outputs_cannot_claim_more_seconds_than_their_job_had(tmp_path, elapsed, tier):
+    lines = [f"Epoch {n}/2\n10/10 - {s}s - loss: 0.5" for n, s in ((1, 9), (2, 8))]
+    runs = read_bytes({"job_1234.out": "\n".join(lines).encode()})
+    jobs = dump(tmp_path / "sacct.txt", row(start=0, end=elapsed))
+    assert examine.examine(runs, runs, examine.Sources(jobs, ["ada"])).tier == tier
+
+
 def test_whose_job_it_is_instead_is_said_to_the_instructor_alone(tmp_path):
     found = seen(make_record(), dump(tmp_path / "sacct.txt", row(User="eve"))).findings
     assert [(one.code, one.private, one.actual) for one in found] == [
