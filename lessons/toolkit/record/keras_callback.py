@@ -6,6 +6,7 @@ from typing import Any
 
 from lessons.toolkit.record import run_record
 from lessons.toolkit.record.networks import bend
+from lessons.toolkit.record.parameters import worst
 from lessons.toolkit.record.recorder import KerasMethods
 
 
@@ -63,6 +64,8 @@ class RunMethods(run_record.KerasMethods):
             self.run.begin()
             for kind, count in layers(self.model).items():
                 self.run.measure("layers", count, "layers", kind=kind)
+            if self.run.header["lesson"] == "02":  # the only one that asks for it
+                self.run.measure("bend", bend(self.model))
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.counts_before, self.replicas = step_counts(self.model), ()
@@ -85,6 +88,31 @@ class RunMethods(run_record.KerasMethods):
         if len(images := self.replicas) > 1:
             least = min(images) * len(images) / sum(images)
             self.run.measure("least_busy_replica", least)
+
+
+def network_facts(model: Any, more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the size of a Keras network's images, and its copies if replicas were requested."""
+    shape = getattr(model, "input_shape", None)
+    facts = {"image_size": shape[1]} if isinstance(shape, tuple) and len(shape) == 4 else {}
+    if "replicas_asked" in more:
+        made = model.optimizer.variables  # in older optimizers, this is a method
+        variables = [*model.variables, *(made() if callable(made) else made)]
+        facts |= {"replicas": min(map(len, map(copies, variables))), "scaling": "epoch"}
+    return facts
+
+
+def copies(variable: Any) -> Sequence[Any]:
+    """Return a variable's copies on the replicas of tf.distribute; else the variable alone."""
+    found = getattr(variable, "values", None)
+    return found if isinstance(found, tuple) else (variable,)
+
+
+def replicas_spread(model: Any) -> float:
+    """Return the largest difference between two replicas in any parameter."""
+    import numpy as np
+
+    arrays = ([copy.numpy() for copy in copies(each)] for each in model.trainable_variables)
+    return worst(float(np.ptp(each, axis=0).max()) for each in arrays)
 
 
 def layers(model: Any) -> Counter[str]:

@@ -1,8 +1,8 @@
 """The course's Run: a run_record.Run that also finds what the course knows.
 
 It adds the data set that `data.load` returned, the parameters as they were built, before the first
-step and after each epoch, which images entered a PyTorch network, the program's files, and exact
-facts about the machine.
+step and after each epoch, which images entered a PyTorch network, the replicas of tf.distribute,
+the program's files, and exact facts about the machine.
 """
 
 import gc
@@ -14,9 +14,9 @@ from typing import Any
 from cluster.launchers import launched
 from lessons.toolkit.record import devices, facts, launches, program, run_record
 from lessons.toolkit.record.header import refuse_zeros
-from lessons.toolkit.record.keras_callback import RunMethods
+from lessons.toolkit.record.keras_callback import RunMethods, network_facts, replicas_spread
 from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, worst
-from lessons.toolkit.record.reading import loaded_data, what_was_read
+from lessons.toolkit.record.reading import labels_of, loaded_data, what_was_read
 from lessons.toolkit.record.run_record import short
 from lessons.toolkit.record.shares import share
 from lessons.toolkit.record.watch import TorchWatch
@@ -30,8 +30,9 @@ class Run(run_record.Run):
 
     Make it on every rank, after the ranks have met and the model is built, and before anything
     wraps or changes the model. Its parameters' facts come from the model, or from a list or
-    dictionary of NumPy arrays in its place. A further fact is shard: the samples that this rank
-    reads, as (start, stop, step) or as indices.
+    dictionary of NumPy arrays in its place. Two more facts are shard, the samples that this rank
+    reads, as (start, stop, step) or as indices (default with Keras: all of them), and labels, the
+    classes of these samples, to be counted.
     """
 
     def __init__(
@@ -44,7 +45,8 @@ class Run(run_record.Run):
         self.start_hash: str | None = None
         self.before: list[Any] | None = None  # rank 0's parameters before the first step
         self.seen: dict[str, Any] = {}  # facts of the parameters after the last epoch
-        self.shard = more.pop("shard", None)
+        self.shard, self.labels = more.pop("shard", None), more.pop("labels", None)
+        self.share: dict[str, Any] = {}
         self.program, self.told = program.main_hash(), set[str]()
         self.images: int | None = None  # that Keras has counted in the epoch
         # Without images to look up, nothing disturbs the network, which may be compiled.
@@ -69,6 +71,7 @@ class Run(run_record.Run):
             "precision": next(map(precision, params), None),
             "ranks_asked": facts.ranks_asked(os.environ),
             "dataset": images.facts if images else None,
+            **network_facts(self.model, more),
         }
         if chosen := os.environ.get("COURSE_DEVICE"):
             found["device_asked"] = chosen
@@ -88,11 +91,14 @@ class Run(run_record.Run):
     def presence(self) -> dict[str, Any]:
         params = trainable(self.model)
         me = launched()
+        if self.shard is not None or hasattr(self.model, "trainable_variables"):
+            self.share = share(self.shard, self.all_samples())
+            self.share |= {} if self.labels is None else {"labels": labels_of(self.labels)}
         return super().presence() | {
             "local_rank": self.ranks.local_rank or (me.local_rank if me else 0),
             "device": self.device()[1],
             **({"built_hash": param_hash(params)} if params else {}),
-            **({} if self.shard is None else share(self.shard, self.all_samples())),
+            **self.share,
         }
 
     def tell_machine(self) -> None:
@@ -107,7 +113,8 @@ class Run(run_record.Run):
 
     def last_facts(self) -> dict[str, Any]:
         seen = {"start_hash": self.start_hash, "param_hash": self.seen.get("param_hash")}
-        return super().last_facts() | seen | {"program": self.program}
+        read = {"samples": self.share.get("samples")}
+        return super().last_facts() | seen | read | {"program": self.program}
 
     # --- what it looks at -------------------------------------------------------------------
 
@@ -158,6 +165,8 @@ class Run(run_record.Run):
             equal = len(set(self.everyone(self.seen["param_hash"]))) == 1
             apart = 0.0 if equal else worst(self.spreads(params))
             self.seen["param_spread"] = worst([apart, self.seen.get("param_spread", 0.0)])
+        if "replicas" in self.header:
+            self.seen["param_spread"] = replicas_spread(self.model)
 
     def spreads(self, params: list[Any]) -> Iterator[float]:
         """Yield the largest differences between two ranks, one for each piece of the parameters."""
