@@ -215,6 +215,7 @@ class Grade:
     late_points: float = 0.0  # points lost for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
     unused_overrides: tuple[str, ...] = ()  # of checks that were not judged, for the instructor
+    seen: tuple[str, ...] = ()  # reasons to look that the instructor has settled
     by_hand: str = ""  # why the instructor set the whole lesson's points
     untimed: bool = False  # whether the lesson is due but its submission time is unknown
     # Whether none of the programs that ran was submitted; None if no record names its programs.
@@ -232,7 +233,13 @@ class Grade:
 
     @property
     def look(self) -> list[Note]:
-        """Return the reasons why an instructor should look at it, the most severe first.
+        """Return the reasons why an instructor should still look at it, the most severe first."""
+        notes = (note for text, note in self.reasons.items() if text not in self.seen)
+        return sorted(notes, key=lambda note: note.code.rank)
+
+    @property
+    def reasons(self) -> dict[str, Note]:
+        """Return the reasons why an instructor should look at it, by their text.
 
         A check is one until its points, or those of the whole lesson, are given by hand.
         """
@@ -241,11 +248,7 @@ class Grade:
             for check in self.checks
             if check.status in UNSURE and not (check.by_hand or self.by_hand)
         )
-        reasons: dict[str, Note] = {}
-        for note in (*self.findings, *unsure):
-            if note.look:
-                reasons.setdefault(str(note), note)
-        return sorted(reasons.values(), key=lambda note: note.code.rank)
+        return {str(note): note for note in (*self.findings, *unsure) if note.look}
 
     @property
     def level(self) -> str:
@@ -260,7 +263,13 @@ class Grade:
     @property
     def for_instructor(self) -> tuple[str, ...]:
         """Return the adjustments that changed something, and the overrides that did not."""
-        return (*self.changes, *self.unused_overrides)
+        return (*self.changes, *self.unused)
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Return the overrides that changed nothing."""
+        unknown = (text for text in self.seen if text not in self.reasons)
+        return (*self.unused_overrides, *(f"{text}: no such reason to look" for text in unknown))
 
     @property
     def worth(self) -> float:

@@ -90,9 +90,10 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     changed = []
     for grade in grades:
         overrides = policy.overrides.get((student, grade.lesson), ())
-        grade = replace(grade, raw_score=grade.score)
+        seen = tuple(change.check for change in overrides if change.check and change.points is None)
+        grade = replace(grade, raw_score=grade.score, seen=seen)
         for change in overrides:
-            if change.check:
+            if change.check and change.points is not None:
                 grade = _override_check(grade, change)
         grade, left = _late(grade, policy, student, left)
         for change in overrides:

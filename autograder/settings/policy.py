@@ -29,7 +29,7 @@ LONGEST_EXTENSION = 366  # days; a larger number is a date or a typo
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    points: float | None  # None: excused
+    points: float | None  # None: excused, or a reason to look at `check` is settled
     reason: str
     check: str = ""  # empty: the whole lesson
 
@@ -105,6 +105,8 @@ def lesson_meant(text: str, lessons: Collection[str], where: str) -> str:
 
 def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
     """Return a row's change. An empty `check` means the whole lesson."""
+    if row["points"].casefold() == "seen" and row.get("check"):
+        return Override(None, row["reason"], row["check"])
     name, points_of = row.get("check", ""), {check.id: check.points for check in rubric.checks}
     if name and name not in points_of:
         raise SettingsError(

@@ -79,6 +79,24 @@ def test_overrides_and_the_order_of_things(graded):
     assert excused[:2] == ("", "excused")
 
 
+def test_a_reason_that_was_seen_is_settled_until_it_changes(tmp_path, grade):
+    table = tmp_path / "seen.csv"
+
+    def looks(*words):
+        rows = csv.DictReader((grade(tmp_path / "class", *words).folder / "grades.csv").open())
+        return {row["student"]: (row["look"], row["adjustments"]) for row in rows}
+
+    for student in ("ada", "ben"):
+        hand_in(tmp_path / "class" / student / "02")
+    reason, _ = looks()["ada"]
+    table.write_text(f"student,lesson,check,points,reason\nada,02,{reason},seen,a pair\n")
+    found = looks(*setting("overrides", table))
+    assert (found["ada"], bool(found["ben"][0])) == (("", ""), True)
+    hand_in(tmp_path / "class" / "abe" / "02")
+    found = looks(*setting("overrides", table))["ada"]
+    assert ("abe, ben" in found[0], found[1]) == (True, f"{reason}: no such reason to look")
+
+
 @pytest.mark.parametrize("name", ["work.zip", "photo.jpg", "answers.txt"])
 def test_the_page_of_an_excused_student_says_nothing_to_do(tmp_path, grade, name):
     place = tmp_path / "class" / "ada" / "02"
