@@ -81,6 +81,13 @@ def table(columns: Columns, rows: Iterable[Grade], people: People) -> str:
     return to_csv([columns, *(values(columns, row, people).values() for row in rows)])
 
 
+def grades(rows: Sequence[Grade], people: People, settings: ClassSettings) -> str:
+    """Return a line for each grade, then one for each submission that waits for an owner."""
+    waiting = ({"status": "no owner", "look": text} for text in settings.unowned)
+    more = to_csv([line.get(name) for name in GRADES] for line in waiting)
+    return table(GRADES, rows, people) + more
+
+
 def nbgrader(rows: Sequence[Grade], people: People, settings: ClassSettings) -> str:
     counting = [r for r in rows if r.status != GradeStatus.EXCUSED and r.lesson != NO_LESSON]
     return table(NBGRADER, counting, people)
@@ -130,7 +137,7 @@ def canvas_cell(row: Grade, factor: float) -> object:
 
 
 EXPORTS: Mapping[str, Export] = {
-    "grades.csv": lambda rows, people, settings: table(GRADES, rows, people),
+    "grades.csv": grades,
     "checks.csv": checks,
     "grades.json": as_json,
     "nbgrader.csv": nbgrader,

@@ -230,6 +230,10 @@ def test_the_class_page_lists_work_of_nobody(tmp_path, collect, grade):
     (tmp_path / "roster.csv").write_text("student,canvas_id\nada,101\n")
     place = write(tmp_path, "down", canvas())
     folder = collect(place, "--roster", tmp_path / "roster.csv", platform="canvas").folder
-    index = (grade(folder, "--profile", "smoke").folder / "index.html").read_text()
+    graded = grade(folder, "--profile", "smoke").folder
+    lines = csv.DictReader((graded / "grades.csv").open())
+    waiting = [line["look"].split()[0] for line in lines if line["status"] == "no owner"]
+    assert waiting == ["leeweizo/01", "meyerben/01"]
+    index = (graded / "index.html").read_text()
     unowned = index.partition('id="unowned"')[2].partition("</ul>")[0]
     assert re.findall(r"<li>(\S+)", unowned) == ["leeweizo/01", "meyerben/01"]
