@@ -12,8 +12,8 @@ from autograder.judging.conditions import Case, judge_cases
 from autograder.judging.hand_in import HandIn, says
 from autograder.judging.judge_answers import judge_answer
 from autograder.judging.runs_that_count import (
+    did_not_finish,
     larger_unfinished,
-    last_lines,
     run_that_counts,
     size_shortfall,
 )
@@ -134,26 +134,16 @@ def judge_heading(report: Report | None, title: str) -> Part:
     return replace(part, actual=f"nothing below `## {title}`")
 
 
-# --- whatever the results of the checks ---------------------------------------------------------
-
-
 def findings(hand_in: HandIn) -> Iterator[Note]:
     """Report runs and answers that do not fit the lesson."""
     lesson = hand_in.rubric.lesson
     for name in hand_in.rubric.runs:
         run = measured_or_none(run_that_counts, hand_in, name)
         if run and (ended := larger_unfinished(hand_in, name, run)):
-            # Keras' own lines in the same files may look like a run that stalled.
-            beside = [other for other in hand_in.runs if set(other.files) & set(ended.files)]
-            problems = [problem for other in beside for problem in other.problems]
-            reasons = [*dict.fromkeys(problem.title for problem in problems)]
+            code, why = FindingCode.LARGER_RUN_UNFINISHED, did_not_finish(name, ended)
+            advice = f"{why.try_}, and submit the job again"
             yield make_note(
-                FindingCode.LARGER_RUN_UNFINISHED,
-                "a run that ends by itself",
-                shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
-                [place for problem in problems[-1:] for place in problem.where],
-                f"{last_lines(ended)}, fix the error and submit the job again",
-                name=name,
+                code, "a run that ends by itself", why.reason, why.where, advice, name=name
             )
         if run and (short := size_shortfall(hand_in, name, run)):
             used, required = short

@@ -7,7 +7,7 @@ from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
 from autograder.measuring import interval
 from autograder.measuring.interval import Measure, NotMeasured
-from autograder.measuring.metrics import OWN, Value, metric_named
+from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run
 from autograder.settings.rubric_schema import Condition, Threshold
 from autograder.wording import shown, with_unit
@@ -44,8 +44,7 @@ def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
 
 def reference_key(condition: Condition, name: str) -> str:
     """Return the key of a measurement in a calibration file. It does not depend on labels."""
-    words = condition.metric.removeprefix(OWN).replace("_", " ")
-    words += "".join(f", {key} {value}" for key, value in condition.at.items())
+    words = condition.metric + "".join(f", {key} {value}" for key, value in condition.at.items())
     return f"{words} of {name}" + (f" over {condition.base}" if condition.base else "")
 
 

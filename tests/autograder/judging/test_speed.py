@@ -120,6 +120,6 @@ REFERENCES = {
 
 @pytest.mark.parametrize(("gain", "workers", "score"), REFERENCES.values(), ids=REFERENCES)
 def test_in_full_the_reference_is_that_of_as_many_workers(gain, workers, score):
-    key = "rounds speedup of speed"
+    key = "rounds_speedup of speed"
     known = {f"{key}, on {workers} workers": exact(gain), key: exact(7)}
     assert judged(RIGHT, "full", known).score == pytest.approx(score, abs=0.02)
