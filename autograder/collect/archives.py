@@ -57,7 +57,8 @@ def unpack(
         with open_regular(archive) as file:
             for count, member in enumerate(zip_members(file) if is_zip else tar_members(file), 1):
                 inside, path = shortened(member.name, 80), safe_path(member.name)
-                is_read = path is not None and not member.refused and is_needed(path.name)
+                last = path.name if path and not member.refused else ""
+                is_read = bool(last) and (kind_of(last) in READ or last == METADATA)
                 room -= member.size if is_read or not is_zip else 0  # a tar is read to its end
                 if count > most or room < 0:
                     limit = f"{most} files" if room >= 0 else f"{size:,} bytes"
@@ -83,10 +84,6 @@ def unpack(
         detail = shortened(getattr(error, "strerror", "") or detail, 120)
         odd(detail, FindingCode.ARCHIVE_UNOPENED)
     return doubts
-
-
-def is_needed(name: str) -> bool:
-    return kind_of(name) in READ or name == METADATA
 
 
 def write(member: Member, path: Path, with_content: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
-from autograder.collect import archives, metadata
+from autograder.collect import archives
 from autograder.collect.download import About, Item, Piece, keep_latest, pieces_of, submitted
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import digests, named, remove_folder, write_folder
@@ -96,7 +96,7 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
         place = below_wrapper(place, platform)
     if wanted.platform == FOLDERS and are_lessons(listed(place)):
         raise SettingsError(f"{name} looks like one student's folder: name the folder above it")
-    items = list(platform.items(place))
+    items = list(platform.items(place, wanted.participants))
     if not items:
         others = [name for name in PLATFORMS if name != FOLDERS and PLATFORMS[name].matches(place)]
         hint = f"; they look like --from {others[0]}" if others else ""
@@ -108,7 +108,7 @@ def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) 
     left = [path for entry in listed(place) if (path := Path(entry.path)) not in taken]
     folders = [path for path in left if path.is_dir() and not path.is_symlink()]
     done.nobodys += [*strays(left), *(printable(path.name, 80) for path in folders)]
-    yield from metadata.with_participants(items, wanted.participants)
+    yield from items
 
 
 def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:

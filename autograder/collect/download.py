@@ -36,7 +36,6 @@ class Item:
     late: bool = False  # marked late by the platform
     upload: int = 0  # the platform's upload number; later uploads have larger ones
     label: str = ""  # distinguishes attempts and downloads of the same student
-    number: str = ""  # the student's number on the platform
 
 
 class About(NamedTuple):

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Collection, Mapping
-from itertools import chain
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
@@ -34,9 +33,6 @@ def named(pieces: Collection[Piece]) -> tuple[dict[str, Path], list[Note]]:
     return result, [doubt] if len(attempts) > 1 else []
 
 
-# --- writing --------------------------------------------------------------------------------------
-
-
 Digests = dict[str, bytes]  # of a folder's files, by name
 
 
@@ -50,7 +46,8 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> tuple[Digests, Dige
         with TemporaryDirectory(prefix=".collecting-", dir=target.parent.parent) as scratch:
             new, old = Path(scratch, "new"), Path(scratch, "old")
             new.mkdir()
-            copies = [copied(source, new / name, name) for name, source in files.items()]
+            copies = (copied(source, new / name, name) for name, source in files.items())
+            doubts = [doubt for doubt in copies if doubt]
             before, after = digests(target), digests(new)
             if after != before or not target.exists():
                 if target.exists():
@@ -58,19 +55,19 @@ def write_folder(target: Path, files: Mapping[str, Path]) -> tuple[Digests, Dige
                 new.rename(target)
     except OSError as error:
         raise cannot_write(target, error) from None
-    return before, after, list(chain.from_iterable(copies))
+    return before, after, doubts
 
 
-def copied(source: Path, target: Path, name: str) -> list[Note]:
+def copied(source: Path, target: Path, name: str) -> Note | None:
     """Copy a file. Return a doubt if it cannot be read."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         file = open_regular(source)
     except OSError as error:
-        return [note_of(FindingCode.FILE_UNREADABLE, name, why(error))]
+        return note_of(FindingCode.FILE_UNREADABLE, name, why(error))
     with file, target.open("wb") as copy:
         shutil.copyfileobj(file, copy)
-    return []
+    return None
 
 
 def digests(folder: Path) -> Digests:

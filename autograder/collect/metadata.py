@@ -5,8 +5,7 @@ submission_metadata.yml in assignment_77_export                          Gradesc
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import yaml
 
 from autograder.collect.archives import METADATA
-from autograder.collect.download import About, Item
+from autograder.collect.download import About
 from autograder.errors import SettingsError
 from autograder.settings.claims import Claim
 from autograder.strict_csv import read_csv
@@ -51,15 +50,6 @@ def read_worksheets(paths: Iterable[Path], zone: tzinfo | None) -> dict[str, Abo
             claim = Claim(cells[0], (("email", email), ("name", cells[0])))
             participants[number[1]] = About((claim,), time_of(time, zone) or time.strip(" -"))
     return participants
-
-
-def with_participants(items: Iterable[Item], known: Mapping[str, About]) -> Iterator[Item]:
-    """Yield the items with the email address, the name and the time from the worksheet."""
-    for item in items:
-        if about := known.get(item.number):
-            ids = (*about.claims[0].ids, *item.claims[0].ids)
-            item = replace(item, claims=(replace(item.claims[0], ids=ids),), submitted=about.time)
-        yield item
 
 
 def time_of(text: str, zone: tzinfo | None) -> str:

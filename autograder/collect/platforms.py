@@ -13,7 +13,7 @@ submitted/ada/02_serial/                                         nbgrader
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.collect import metadata
@@ -57,13 +57,17 @@ class Platform:
                 submissions.append((path, NO_FACTS | match.groupdict("")))
         return submissions
 
-    def items(self, place: Path) -> Iterator[Item]:
+    def items(self, place: Path, participants: Mapping[str, About]) -> Iterator[Item]:
+        """Yield the submissions. `participants` has those of a worksheet by number."""
         about = self.metadata(place)
         submissions = self.matches(place)
-        known = {(same(facts["name"]), facts["id"]) for _, facts in submissions}
-        count = Counter(name for name, _ in known)
+        names = {(same(facts["name"]), facts["id"]) for _, facts in submissions}
+        count = Counter(name for name, _ in names)
         for path, facts in submissions:
             who = about.get(path.name, About((self.claim(facts, count),), facts["time"]))
+            if known := participants.get(facts["id"]):
+                ids = (*known.claims[0].ids, *who.claims[0].ids)
+                who = About((replace(who.claims[0], ids=ids),), known.time)
             yield Item(
                 path,
                 who.claims,
@@ -73,7 +77,6 @@ class Platform:
                 late=bool(facts["late"]),
                 upload=int(facts["upload"] or 0),
                 label="+".join(filter(None, (facts["lesson"], facts["time"]))),
-                number=facts["id"],
             )
 
     def claim(self, facts: Mapping[str, str], count: Mapping[str, int]) -> Claim:
