@@ -47,8 +47,7 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.ARCHIVE_UNOPENED: (OPENS, UPLOAD),
 }
 # The parts of a submission that could not be opened, and may hold what is missing.
-PACKED = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED)
-UNOPENED = (*PACKED, C.FILE_EMPTY, C.ANSWERS_NOT_TEXT)
+UNOPENED = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED, C.FILE_EMPTY, C.ANSWERS_NOT_TEXT)
 
 
 def note_of(

@@ -44,7 +44,7 @@ def test_a_rubric_brings_its_own_format(tmp_path, grade):
     words = ["calibrate", str(tmp_path / "solution"), "--rubrics", str(rubrics)]
     site = tmp_path / "site.yaml"
     calibrated = CliRunner().invoke(main, [*words, "--out", str(site)])
-    assert "epoch s of ours: 2 s" in calibrated.output
+    assert "epoch_s of ours: 2 s" in calibrated.output
     write_lines(tmp_path / "class" / "ada" / "03" / "job_1.out", printed("2.20"))
     write_lines(tmp_path / "class" / "ben" / "03" / "job_1.out", printed("4.40"))
     result = grade(tmp_path / "class", "--rubrics", rubrics, *setting("calibration", site))
