@@ -37,15 +37,8 @@ class ClassSettings:
     def without_points(self, student: str, lesson: str, status: GradeStatus) -> Grade:
         """Return a grade without points for a lesson, even if the lesson has no rubric."""
         rubric = self.rubrics.get(lesson)
-        return Grade(
-            student=student,
-            lesson=lesson,
-            title=rubric.title if rubric else "",
-            profile=self.profile,
-            status=status,
-            score=None,
-            max_score=rubric.points if rubric else 0.0,
-        )
+        title, most = (rubric.title, rubric.points) if rubric else ("", 0.0)
+        return Grade(student, lesson, title, self.profile, status, score=None, max_score=most)
 
     @property
     def titles(self) -> dict[str, dict[str, str]]:

@@ -14,6 +14,7 @@ from autograder.codes import EvidenceLevel, FindingCode
 from autograder.evidence.examine import OWN_QUEUES
 from autograder.notes import Note, make_note
 from autograder.verdict import Grade, RunTraits
+from autograder.wording import enumerated
 
 MOST_NAMED = 5
 SAME_RESULT = 0.002  # difference in one network's accuracy between two kinds of processors
@@ -80,9 +81,8 @@ def shared(
             if student not in run.group:
                 pairs[run.key].setdefault(student, places(run, other))
     for key, others in pairs.items():
-        names = sorted(others)
-        who = ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
-        yield key, make_note(code, name=who + others[names[0]])
+        who = enumerated(sorted(others), MOST_NAMED)
+        yield key, make_note(code, name=who + others[min(others)])
 
 
 def places(run: Print, other: Print) -> str:

@@ -105,7 +105,7 @@ def grade_files(
         tier_reason=seen.reason,
         checks=judged.checks,
         rerun=again,
-        runs=summaries(hand_in, runs, counted),
+        runs=tuple(summaries(hand_in, runs, counted)),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
         programs_missing=not has_programs if any(r.program for r in counted) else None,
@@ -164,7 +164,7 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
     could not be opened, this is the only finding.
     """
     actual = f"only {', '.join(files.others)}" if files.others else "no outputs and no answers"
-    places = [Where(name, 0) for name in files.others]
+    places = (Where(name, 0) for name in files.others)
     nothing = note_of(FindingCode.NOTHING_FOUND, "", actual, places)
     lesson = shortened(files.lesson or NO_LESSON)
     grade = settings.without_points(student, lesson, GradeStatus.MISSING)
@@ -177,9 +177,7 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
 MOST_ROUNDS = 40  # shown in a picture
 
 
-def summaries(
-    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
-) -> tuple[RunSummary, ...]:
+def summaries(hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]) -> Iterator[RunSummary]:
     named = reversed(hand_in.runs_by_name.items())  # of several names, the first counts
     names = {run.id: name for name, same in named for run in same}
     by_workers = sorted(runs, key=lambda run: measure.workers(run) or 0)
@@ -188,39 +186,32 @@ def summaries(
     smallest = {program_of(run): run for run in reversed(sized)}
     counted_ids = {run.id for run in counted}
     compared_ids = {run.id for run in runs_compared(hand_in)}
-    made = []
     for run in sorted(runs, key=lambda r: (names.get(r.id, "~"), by_time(r))):
-        base = smallest.get(program_of(run))
-        if base and (measure.workers(run) or 0) <= (measure.workers(base) or 0):
-            base = None  # a run is not compared with another one of the same size
-        made.append(
-            RunSummary(
-                name=names.get(run.id, run.format),
-                program=program_of(run),
-                outcome=run.outcome,
-                counted=run.id in counted_ids,
-                compared=run.id in compared_ids,
-                files=run.files,
-                job_id=run.job_id and shortened(run.job_id, 40),
-                workers=measure.workers(run),
-                device=shortened(run.header.device or "", 80),
-                started=shortened(run.header.started or "", 40),
-                synthetic=bool(run.header.dataset.synthetic),
-                epoch_seconds=tuple(
-                    e.seconds.value if e.seconds else None for e in run.epochs[:1000]
-                ),
-                epoch_s=point(measure.epoch_time, run),
-                throughput=point(measure.throughput, run),
-                test_accuracy=run.test_accuracy.value if run.test_accuracy else None,
-                toolkit=(run.program and run.program.toolkit) or "",
-                traits=traits_of(run),
-                where=run.start,
-                speedup=point(measure.speedup, base, run) if base else None,
-                rounds=rounds_of(run) if run.measured(rounds.NAME) else None,
-                problems=tuple(run.problems[:10]),
-            )
+        workers, base = measure.workers(run), smallest.get(program_of(run))
+        is_larger = base and (workers or 0) > (measure.workers(base) or 0)
+        yield RunSummary(
+            name=names.get(run.id, run.format),
+            program=program_of(run),
+            outcome=run.outcome,
+            counted=run.id in counted_ids,
+            compared=run.id in compared_ids,
+            files=run.files,
+            job_id=run.job_id and shortened(run.job_id, 40),
+            workers=workers,
+            device=shortened(run.header.device or "", 80),
+            started=shortened(run.header.started or "", 40),
+            synthetic=bool(run.header.dataset.synthetic),
+            epoch_seconds=tuple(e.seconds.value if e.seconds else None for e in run.epochs[:1000]),
+            epoch_s=point(measure.epoch_time, run),
+            throughput=point(measure.throughput, run),
+            test_accuracy=run.test_accuracy.value if run.test_accuracy else None,
+            toolkit=(run.program and run.program.toolkit) or "",
+            traits=traits_of(run),
+            where=run.start,
+            speedup=point(measure.speedup, base, run) if base and is_larger else None,
+            rounds=rounds_of(run) if run.measured(rounds.NAME) else None,
+            problems=tuple(run.problems[:10]),
         )
-    return tuple(made)
 
 
 def point(function: Callable[..., Measure], *runs: Run) -> Point | None:

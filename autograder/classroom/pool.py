@@ -39,17 +39,14 @@ def grade_each(
     If a worker dies, the submissions that are not graded yet get a worker each, one at a time.
     """
     grades: list[Grade] = []
-    if processes < 2 or len(submissions) < 2 * BATCH:
-        for submission in submissions:
-            grades.append(guarded(submission, settings))
-            tick(1)
-        return grades
+    is_small = processes < 2 or len(submissions) < 2 * BATCH  # not worth a pool
     with suppress(BrokenProcessPool), workers(processes, settings) as pool:
-        for grade in pool.map(_grade, submissions, chunksize=BATCH):
+        for grade in pool.map(_grade, [] if is_small else submissions, chunksize=BATCH):
             grades.append(grade)
             tick(1)
+    grade_next = guarded if is_small else grade_alone
     for submission in submissions[len(grades) :]:
-        grades.append(grade_alone(submission, settings))
+        grades.append(grade_next(submission, settings))
         tick(1)
     return grades
 

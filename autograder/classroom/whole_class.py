@@ -50,8 +50,9 @@ def with_comparisons(
     """Yield the grades with what differs from, or equals, those of other students."""
     prints = [run for row in rows for run in prints_of(row)]
     shared = find_copies(prints, settings.jobs or {})
-    others = (shared, lonely_toolkits(rows), without_programs(rows))
     unknown = make_note(FindingCode.NOT_IN_ROSTER)
+    strangers = {row.key: unknown for row in rows if people and row.student not in people}
+    others = (shared, lonely_toolkits(rows), without_programs(rows), strangers)
     for row in rows:
         # The accounting confirms a run that two students submitted only for the student whose
         # account owns the job. Without known accounts it confirms neither.
@@ -59,7 +60,6 @@ def with_comparisons(
         if tier == EvidenceLevel.CONFIRMED and row.key in shared:
             tier = tier if row.student in settings.logins else EvidenceLevel.SELF_CONSISTENT
         more = [reasons[row.key] for reasons in others if row.key in reasons]
-        more += [unknown] if people and row.student not in people else []
         yield replace(row, tier=tier, findings=(*row.findings, *more))
 
 
