@@ -8,12 +8,12 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
-from autograder.collect import archives
+from autograder.collect import archives, drop
 from autograder.collect.download import About, Item, Piece, keep_latest, pieces_of, submitted
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import digests, named, remove_folder, write_folder
 from autograder.collect.lessons import Ids, named_lesson, sort_out
-from autograder.collect.platforms import FOLDERS, PLATFORMS, below_wrapper
+from autograder.collect.platforms import DROP, FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
 from autograder.notes import Note
 from autograder.safe_text import printable, shortened
@@ -90,6 +90,9 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
 
 
 def items_in(download: Path, wanted: Wanted, stack: ExitStack, done: Collected) -> Iterator[Item]:
+    if wanted.platform == DROP:
+        yield from drop.items(download, stack, done.nobodys)
+        return
     platform, name = PLATFORMS[wanted.platform], shortened(download)
     place = download if download.is_dir() else unpacked(download, stack, done)
     if place != download or wanted.platform != FOLDERS:

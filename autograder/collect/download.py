@@ -36,6 +36,7 @@ class Item:
     late: bool = False  # marked late by the platform
     upload: int = 0  # the platform's upload number; later uploads have larger ones
     label: str = ""  # distinguishes attempts and downloads of the same student
+    doubts: tuple[Note, ...] = ()
 
 
 class About(NamedTuple):
@@ -63,7 +64,7 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Note]]:
 
     Closing `stack` removes the temporary folders of unpacked archives.
     """
-    walk, files = Walk(), list[Found]()
+    walk, files = Walk([*item.doubts]), list[Found]()
     name = PurePath(item.label)
     if not item.path.is_dir():
         name /= item.called or item.path.name

@@ -8,6 +8,7 @@ submission_9001/… beside submission_metadata.yml                 Gradescope's 
 hpc-02_submissions_2026_03_01_T_20_00_00/hpc-02-ada-l/           Classroom 50
 ada+02_serial+2026-03-01 20:00:00.123456 UTC+8fK3_aZ-q0Lm/       JupyterHub's exchange
 submitted/ada/02_serial/                                         nbgrader
+02_serial-81c04fe2a77d/                                          the drop folder (drop.py)
 """
 
 import re
@@ -90,7 +91,7 @@ class Platform:
 
 
 NO_FACTS = dict.fromkeys(("id", "late", "upload", "called", "typed", "lesson", "time"), "")
-FOLDERS = "folders"
+FOLDERS, DROP = "folders", "drop"
 PLATFORMS = {
     "moodle": Platform(
         r"(?P<name>.+)_(?P<id>\d{1,12})_assignsubmission_"
@@ -113,6 +114,7 @@ PLATFORMS = {
     ),
     "nbgrader": Platform(r"(?P<name>.+)/(?P<lesson>.+)", depth=2, inner="submitted", stamped=True),
     FOLDERS: Platform(r"(?P<name>.+)", stamped=True),
+    DROP: Platform(r"(?!)"),  # its names mean nothing
 }
 
 

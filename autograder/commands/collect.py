@@ -10,7 +10,7 @@ import click
 from autograder.collect import groups_and_times
 from autograder.collect.collect import Collected, Wanted, collect
 from autograder.collect.metadata import read_worksheets
-from autograder.collect.platforms import PLATFORMS
+from autograder.collect.platforms import DROP, PLATFORMS
 from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_option, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.settings import rubric
@@ -80,6 +80,8 @@ def collect_command(
     check_outside(downloads, into)
     # All settings are read before anything is collected.
     people = read_roster(options["roster"])
+    if platform == DROP and not any(person.login for person in people.values()):
+        raise click.UsageError("--from drop needs a roster whose column `login` has the accounts")
     lessons = rubrics_in(options["rubrics"] or rubric.FOLDER)
     meant = meant_by(people)
     together = groups_and_times.read_groups(options["groups"], meant, people, lessons)

@@ -24,6 +24,7 @@ class Claim:
 
     name: str  # names the student if there is no roster
     ids: tuple[tuple[str, str], ...] = ()  # pairs of a roster's column and an id in it
+    is_account: bool = False  # the owner of files: no name or team that is spelt alike counts
 
     def __str__(self) -> str:
         return ", ".join([self.name, *(f"{kind} {text}" for kind, text in self.ids if text)])
@@ -43,12 +44,13 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
     teams = {same(name): members for name, members in groups.items()}
 
     def find(claim: Claim) -> tuple[str, ...]:
-        for kind, text in (*claim.ids, ("name", claim.name)):
+        names = () if claim.is_account else (("name", claim.name),)
+        for kind, text in (*claim.ids, *names):
             students = named(text) if kind == "name" else ids[kind].get(same(text), ())
             if len(students) == 1:
                 return tuple(students)
         nobody_known = () if people else (name_of(claim.name),)
-        return teams.get(same(claim.name), nobody_known)
+        return nobody_known if claim.is_account else teams.get(same(claim.name), nobody_known)
 
     return find
 

@@ -1,5 +1,6 @@
 """`lessons submit`: pack a lesson's folder, and report what the grader will find in it."""
 
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from lessons.edition.pack import write_zip
 from lessons.folders import LESSON_NAME
 from lessons.questions import answer_hints
 from lessons.student.bundle import Bundle, choose_files, dates_of, read_bundle
+from lessons.student.drop import hand_in
 from lessons.student.ended_badly import not_counted
 from lessons.student.grader_misses import what_is_missing
 from lessons.student.lesson_folder import find_folder, in_folder, lesson_here, shown
@@ -31,7 +33,8 @@ from lessons.student.lesson_folder import find_folder, in_folder, lesson_here, s
 def submit_command(lesson: str | None, inside: Path | None, out: Path | None) -> None:
     """Pack a lesson's folder for submission, and report what the grader will miss in it.
 
-    Without a number, it packs the lesson whose folder you are in.
+    Without a number, it packs the lesson whose folder you are in. If COURSE_DROP names the class's
+    drop folder, it also submits the zip there and prints a receipt.
     """
     lesson = lesson or lesson_here(inside)
     folder = find_folder(lesson, inside)
@@ -51,6 +54,8 @@ def submit_command(lesson: str | None, inside: Path | None, out: Path | None) ->
     click.echo(f"{target.resolve()}: {len(contents)} files of {shown(folder)}, {size:.0f} kB")
     tell(bundle, extra, problems)
     tell_grade(bundle, number)
+    if place := os.environ.get("COURSE_DROP"):
+        click.echo(f"\n{hand_in(Path(place), target.resolve())}")
 
 
 def default_target(folder: Path) -> Path:
