@@ -51,7 +51,7 @@ def found_in(tmp_path, ranks=1, changed="", apart=0):
 
 
 @pytest.mark.ranks
-@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("ranks", [*(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3)), 2])
 def test_a_run_finds_what_its_ranks_did(ranks, tmp_path):
     found = found_in(tmp_path, ranks)
     header = facts(found)
@@ -79,12 +79,14 @@ def test_a_run_finds_what_its_ranks_did(ranks, tmp_path):
     assert stop["param_spread"] == (None if ranks == 1 else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.ranks
 def test_ranks_that_drift_apart_have_a_spread(tmp_path):
     [stop] = (event["value"] for event in of(found_in(tmp_path, 2, apart=1), "run_stop"))
     assert stop["param_spread"] == pytest.approx(1, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.ranks
 def test_changed_images_have_no_order(tmp_path):
     epochs = [event["value"] for event in of(found_in(tmp_path, changed="* 0.5"), "epoch_stop")]
@@ -103,6 +105,7 @@ for _ in range(2):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.ranks
 def test_ranks_that_no_library_connects_are_one_run_per_launch(tmp_path):
     launcher = ("torchrun", "--nproc-per-node=2", "--no-python")
