@@ -1,4 +1,6 @@
-"""The parts of a step: network, optimizer and sampler, a batch with noise, and one update."""
+"""The parts of a step: its options, network and sampler, a batch with noise, and one update."""
+
+import sys
 
 import torch
 import torch.distributed as dist
@@ -7,6 +9,19 @@ import pieces
 from gpt import GPT, loss_of, windows
 from sampler import Sampler
 from snapshot import Training
+
+
+def add_options(parser):
+    parser.add_argument("--epochs", type=int, default=3, help="how often it reads all windows")
+    parser.add_argument("--windows", type=int, default=160, help="pieces of text in an epoch")
+    parser.add_argument("--length", type=int, default=64, help="characters in a window")
+    parser.add_argument("--global-batch", type=int, default=16, help="windows a step, all ranks")
+    parser.add_argument("--most", type=int, default=8, help="windows that fit into a device")
+    parser.add_argument("--noise", type=float, default=0.05, help="share of wrong characters")
+    parser.add_argument("--layers", type=int, default=2, help="blocks of the network")
+    parser.add_argument("--width", type=int, default=64, help="numbers for each character")
+    parser.add_argument("--lr", type=float, default=0.003, help="learning rate")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
 
 
 def build(text, args, device):
@@ -19,6 +34,8 @@ def build(text, args, device):
 
 
 def steps_of(args):
+    if args.windows % args.global_batch:
+        sys.exit("--windows must be a multiple of --global-batch")
     return args.epochs * args.windows // args.global_batch
 
 
@@ -43,7 +60,7 @@ def train_step(training, loss_of_piece, samples, most):
     return flat[-1].item()
 
 
-def reader(training, text, batch, args, device, book):
+def reader(training, text, batch, args, device, journal, number):
     """Return a function that gives the mean loss of a part of a global batch.
 
     Some characters are wrong, by chance. All ranks draw them for the whole batch, so training does
@@ -54,7 +71,7 @@ def reader(training, text, batch, args, device, book):
     ids = torch.where(wrong, torch.randint(len(text.characters), ids.shape), ids)
 
     def loss_of_piece(part):
-        book.read(batch[part])
+        journal.write(step=number, read=batch[part].tolist())
         return loss_of(training.network(ids[part].to(device)), following[part].to(device))
 
     return loss_of_piece

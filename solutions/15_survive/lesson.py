@@ -231,13 +231,17 @@ course.check("15.9", pieces.add_gradients)
 #
 # The first training has no accidents. The second has three: a rank is killed after step 7, rank 0 receives USR1 after
 # step 17, and a rank is killed after step 24. The kills are real (`kill -9`).
+#
+# Each rank keeps a journal beside the checkpoints: what it read, did and saved. After the training, the job runs
+# `probe.py`. It calls your functions on real ranks, and counts in the journal what was lost and read twice.
 
 # %%
 several = course.on_nodes(ranks, gpus if profile == "full" else "")
 
 
 def finished(runs):
-    return [run for run in runs if run.outcome == "completed"][-1]
+    """Return the job's last life, and its probe."""
+    return [run for run in runs if run.outcome == "completed"][-2:]
 
 
 def measure(run, name):
@@ -245,21 +249,19 @@ def measure(run, name):
 
 
 # %%
-whole = finished(course.submit("job.sbatch", *size, options=several))
+whole, whole_probe = finished(course.submit("job.sbatch", *size, options=several))
 accidents = ["--background", "--kill-at", 7, 24, "--warn-at", 17]
-survived = finished(course.submit("job.sbatch", *size, *accidents, options=several))
+survived, survived_probe = finished(course.submit("job.sbatch", *size, *accidents, options=several))
 
 # %%
-for name, run in {"whole": whole, "survived": survived}.items():
-    print(
-        f"{name}: parameters {run.ranks[0].param_hash}, {measure(run, 'lives'):.0f} lives, ", end=""
-    )
-    print(f"{measure(run, 'read_wrong'):.0f} samples not read once, ", end="")
-    print(f"stopped {1000 * measure(run, 'stop_s'):.0f} ms for a checkpoint")
-course.predictions.compare("predict_lost", measure(survived, "lost_to_kill"))
+for run, probe in ((whole, whole_probe), (survived, survived_probe)):
+    print(f"{measure(probe, 'lives'):.0f} lives: parameters {run.ranks[0].param_hash}, ", end="")
+    print(f"{measure(probe, 'read_wrong'):.0f} samples not read once, ", end="")
+    print(f"stopped {1000 * measure(probe, 'stop_s'):.0f} ms for a checkpoint")
+course.predictions.compare("predict_lost", measure(survived_probe, "lost_to_kill"))
 equal = whole.ranks[0].param_hash == survived.ranks[0].param_hash
 print("equal in every bit" if equal else "not equal: what was not restored?")
-course.plots.lives(survived, beside=whole, save="my_lives.png")
+course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 
 # %% [markdown]
 # **What you should see.** The picture shows four lives and one curve. The hatched steps were computed twice: 2 after
@@ -290,7 +292,7 @@ course.plots.lives(survived, beside=whole, save="my_lives.png")
 # Suppose that one node fails every five years, and that the job has 1,000 nodes.
 
 # %%
-stop = measure(whole, "stop_s")
+stop = measure(whole_probe, "stop_s")
 own_interval = interval.best_interval(stop, 5 * 8766 * 3600, 1000)
 course.answers.note(own_interval=f"{own_interval:.1f}")
 print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
@@ -315,14 +317,16 @@ print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 two = course.on_nodes(
     min(2, ranks), gpus if profile == "full" else ""
 )  # two agents, a GPU for each
-one = finished(course.submit("job_elastic.sbatch", *size, "--kill-at", 12, options=two))
+one, one_probe = finished(course.submit("job_elastic.sbatch", *size, "--kill-at", 12, options=two))
 apart = abs(one.test_loss.value - whole.test_loss.value)
 weighed = "Is the loss of a piece weighed, and is every sample of the batch read?"
 course.expectations.compare(
     "The difference in test loss", apart, (0, 0.001), above=weighed, counted=True
 )
-print(f"{one.workers} rank at the end, {measure(one, 'lost_to_kill'):.0f} steps lost, ", end="")
-print(f"{measure(one, 'read_wrong'):.0f} samples not read once")
+print(
+    f"{one.workers} rank at the end, {measure(one_probe, 'lost_to_kill'):.0f} steps lost, ", end=""
+)
+print(f"{measure(one_probe, 'read_wrong'):.0f} samples not read once")
 equal = whole.ranks[0].param_hash == one.ranks[0].param_hash
 print("The parameters are", "equal." if equal else "no longer equal in every bit.")
 

@@ -1,96 +1,43 @@
-"""Keep a logbook of a restarted training run: what it read, saved and lost.
+"""Read the journal of a restarted training run: what it read, saved and lost.
 
-Each rank appends to a file of its own beside the checkpoints, so a kill loses no line. The program
-writes to the logbook outside the gaps. Its last life then adds measures from the logbook to the run
-record.
+Each rank of lesson 15 appends to a file of its own beside the checkpoints, so a kill loses no line.
 """
 
 import itertools
 import json
 import statistics
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lessons.toolkit.record import Record
-
-HOUR = 3600
 POINTS = 60  # losses of a life in the record; the reader takes lists of up to 64
 
 
-class Logbook:
-    """One rank's logbook. Each start of the program begins a new life; the first is number 0."""
+def told_by_journals(folder: str, every: int, each: int, samples: int) -> dict[str, float]:
+    """Return a job's numbers: lives, lost steps, wrong reads, and the seconds of a checkpoint.
 
-    def __init__(self, folder: str, rank: int, gather: Callable[[Any], list[Any]]) -> None:
-        self.folder, self.rank, self.gather = Path(folder), rank, gather
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lives = sum("begin" in line for line in lines_of(self.folder, 0))
-        self.life = gather(lives)[0]  # all ranks have counted before one of them writes
-        self.file = (self.folder / f"logbook_{rank}.jsonl").open("a", encoding="utf-8")
-        self.number = 0
-
-    def write(self, **line: Any) -> None:
-        self.file.write(json.dumps({"life": self.life, **line}) + "\n")
-        self.file.flush()
-
-    def begin(self, number: int) -> None:
-        """Record how many steps had been completed when this life began."""
-        self.number = number
-        self.write(begin=number)
-
-    def read(self, samples: Any) -> None:
-        """Record the samples that this rank reads in the step after the last completed one."""
-        self.write(step=self.number, read=[int(each) for each in samples])
-
-    def done(self, number: int, loss: float) -> None:
-        self.number = number
-        self.write(done=number, loss=round(float(loss), 4))
-
-    @contextmanager
-    def saving(self, number: int) -> Iterator[None]:
-        """Time how long training stops for a checkpoint."""
-        began = time.perf_counter()
-        yield
-        self.write(saved=number, seconds=time.perf_counter() - began)
-
-    def warned(self, number: int) -> None:
-        """Record that a warning, not a kill, ended this life of the job."""
-        self.write(warned=number)
-
-    def note(self, record: Record, args: Any) -> None:
-        """Record lives, lost steps, reads per sample, and the best checkpoint interval."""
-        self.file.flush()
-        ranks = len(self.gather(0))
-        if self.rank:
-            return
-        most = max(ranks, len(list(self.folder.glob("logbook_*.jsonl"))))
-        books = [list(lines_of(self.folder, rank)) for rank in range(most)]
-        lives = lives_of(books[0])
-        each = args.windows // args.global_batch
-        for number, life in enumerate(lives):
-            record.measure("life", life["lost"], "steps", life=number, **life)
-        for end in ("kill", "warning"):
-            lost = [life["lost"] for life in lives if life["ended"] == end]
-            if lost:
-                record.measure(f"lost_to_{end}", max(lost), "steps")
-        record.measure("lives", len(lives), "lives")
-        lost = [life["lost"] / args.every for life in lives]
-        record.measure("lost_over_interval", max(lost), "")
-        record.measure("read_wrong", read_wrong(books, lives, each, args.windows), "samples")
-        stops = [line["seconds"] for line in books[0] if "saved" in line]
-        if stops:
-            stop = statistics.median(stops)
-            record.measure("stop_s", stop, "s")
-            mtbf = args.node_mtbf * HOUR / args.nodes
-            record.measure("best_interval_s", (2 * stop * mtbf) ** 0.5, "s", mtbf_s=mtbf)
+    every: steps between two checkpoints. each, samples: steps and samples of an epoch.
+    """
+    ranks = len(list(Path(folder).glob("journal_*.jsonl")))
+    books = [list(lines_of(folder, rank)) for rank in range(ranks)]
+    lives = lives_of(books[0])
+    stops = [line["seconds"] for line in books[0] if "saved" in line]
+    numbers = {
+        "lives": len(lives),
+        "lost_over_interval": max(life["lost"] / every for life in lives),
+        "read_wrong": read_wrong(books, lives, each, samples),
+        "stop_s": statistics.median(stops),
+    }
+    for end in ("kill", "warning"):
+        lost = [life["lost"] for life in lives if life["ended"] == end]
+        numbers |= {f"lost_to_{end}": max(lost)} if lost else {}
+    return numbers
 
 
-def lines_of(folder: Path, rank: int) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a rank's logbook. A line that a kill has truncated is left out."""
-    file = folder / f"logbook_{rank}.jsonl"
+def lines_of(folder: str, rank: int) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a rank's journal. A line that a kill has truncated is left out."""
+    file = Path(folder) / f"journal_{rank}.jsonl"
     for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
         if line.endswith("}"):
             yield json.loads(line)

@@ -17,29 +17,18 @@ from typing import Any
 import torch
 
 from lessons.toolkit.probes.refusal import tell
-from lessons.toolkit.record import Record
 
 Function = Callable[..., Any]
 PARTS = ("network", "optimizer", "schedule", "sampler", "random")
 
 
-def note(
-    record: Record, write: Function, arguments: tuple[Any, Any, Any], gather: Function
-) -> None:
-    """Record how many parts of a training do not come back. All ranks call this.
+def restore_wrong(write: Function, arguments: tuple[Any, Any, Any]) -> int:
+    """Return how many parts differ after the state was saved, read and restored.
 
-    arguments: text, args and device, from which the program builds a training.
-    """
-    record.measure("restore_wrong", restore_wrong(write, arguments, gather), "parts")
-
-
-def restore_wrong(write: Function, arguments: tuple[Any, Any, Any], gather: Function) -> int:
-    """Return how many parts differ after the state was saved, read and restored, on any rank.
-
-    If the program fails, all parts count as wrong.
+    arguments: text, args and device, from which the program builds a training. If the program
+    fails, all parts count as wrong.
     """
     _, args, _ = arguments
-    seed, wrong = gather(secrets.randbits(31))[0], len(PARTS)
     try:
         with (
             torch.random.fork_rng(devices=[]),
@@ -47,10 +36,10 @@ def restore_wrong(write: Function, arguments: tuple[Any, Any, Any], gather: Func
             tempfile.TemporaryDirectory(dir=args.folder) as folder,
             contextlib.redirect_stdout(None),
         ):
-            wrong = len(parts_wrong(write, arguments, seed, folder))
+            return len(parts_wrong(write, arguments, secrets.randbits(31), folder))
     except Exception as raised:
         tell("what a checkpoint restores", raised)
-    return int(max(gather(wrong)))
+        return len(PARTS)
 
 
 def parts_wrong(

@@ -18,28 +18,14 @@ from unittest.mock import patch
 import torch
 
 from lessons.toolkit.probes.refusal import tell
-from lessons.toolkit.record import Record
 
 Function = Callable[..., Any]
 INTERVALS = [(60, 4e7, 100), (0.01, 1.5e8, 1), (300, 1e6, 16)]  # seconds, seconds, nodes
 WRONG = 99  # what counts as wrong if a function cannot be called
 
 
-def note(
-    record: Record, modules: tuple[ModuleType, ...], gather: Callable[[Any], list[Any]], device: Any
-) -> None:
-    """Record the error of each of the student's functions. All ranks call this."""
-    atomic, background, interval, pieces, signals = modules
-    record.measure("agree_wrong", agree_wrong(signals, gather, device), "cases")
-    record.measure("files_wrong", files_wrong(atomic), "cases")
-    record.measure("chosen_wrong", chosen_wrong(atomic, gather), "cases")
-    record.measure("copies_wrong", copies_wrong(background.copied), "values")
-    record.measure("gradient_error", gradient_error(pieces.add_gradients), "")
-    record.measure("interval_error", interval_error(interval.best_interval), "")
-
-
-def agree_wrong(signals: ModuleType, gather: Callable[[Any], list[Any]], device: Any) -> int:
-    """Return in how many cases a rank is wrong about whether any rank has received a warning."""
+def agree_wrong(signals: ModuleType, device: Any) -> int:
+    """Return in how many cases this rank is wrong about whether any rank received a warning."""
     rank, wrong = torch.distributed.get_rank(), 0
     for who in (None, *range(torch.distributed.get_world_size())):
         signals.warnings[:] = [signal.SIGUSR1] if who == rank else []
@@ -48,7 +34,7 @@ def agree_wrong(signals: ModuleType, gather: Callable[[Any], list[Any]], device:
         except Exception as raised:
             tell("whether ranks agree on a warning", raised)
             answer = False
-        wrong += not all(gather(answer))
+        wrong += not answer
     signals.warnings.clear()
     return wrong
 
@@ -155,8 +141,8 @@ SIGHTS: tuple[tuple[tuple[int, ...], tuple[int, ...], int | None], ...] = (
 )
 
 
-def chosen_wrong(atomic: ModuleType, gather: Callable[[Any], list[Any]]) -> int:
-    """Return in how many cases ranks do not all begin from the checkpoint that rank 0 can read."""
+def chosen_wrong(atomic: ModuleType) -> int:
+    """Return in how many cases this rank does not begin from what rank 0 can read."""
     rank, wrong = torch.distributed.get_rank(), 0
     for own, others, right in SIGHTS:
         try:
@@ -168,7 +154,7 @@ def chosen_wrong(atomic: ModuleType, gather: Callable[[Any], list[Any]]) -> int:
         except Exception as raised:
             tell("which checkpoint all ranks begin from", raised)
             answer = False
-        wrong += not all(gather(answer))
+        wrong += not answer
     return wrong
 
 

@@ -14,6 +14,7 @@ from real_runs import ROOT, environment
 
 from autograder.reading.files import read_files
 from cluster.sites import site_files
+from lessons.toolkit.probes.logbook import lines_of, lives_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
@@ -50,18 +51,19 @@ def hashes(*runs):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    [run] = submit(tmp_path_factory.mktemp("whole"), "job.sbatch", *SMALL, "--every", "3")
-    return run
+    """Return the training without an accident, and its probe."""
+    return submit(tmp_path_factory.mktemp("whole"), "job.sbatch", *SMALL, "--every", "3")
 
 
 def test_a_training_without_an_accident(whole):
-    assert whole.header["life"] == "first"
-    assert len(whole.ranks) == 2
-    assert measured(whole, "lives") == [1]
+    run, probe = whole
+    assert run.header["life"] == probe.header["life"] == "first"
+    assert len(run.ranks) == len(probe.ranks) == 2
+    assert measured(probe, "lives") == [1]
     for name in ("read_wrong", "files_wrong", "copies_wrong", "agree_wrong", "restore_wrong"):
-        assert measured(whole, name) == [0], name
-    assert measured(whole, "interval_error") == [0]
-    assert measured(whole, "gradient_error")[0] < 1e-12
+        assert measured(probe, name) == [0], name
+    assert measured(probe, "interval_error") == [0]
+    assert measured(probe, "gradient_error")[0] < 1e-12
 
 
 def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
@@ -69,7 +71,7 @@ def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
     shells = []
 
     def send():
-        book = tmp_path / "checkpoints/1/logbook_0.jsonl"
+        book = tmp_path / "checkpoints/1/journal_0.jsonl"
         while not (book.exists() and '"done": 3' in book.read_text()):
             time.sleep(0.1)
         job = json.loads((tmp_path / "queue/jobs/1/job.json").read_text())
@@ -81,9 +83,9 @@ def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
     queue.start()
     [run] = submit(tmp_path, "job_shell.sbatch", *SMALL, "--every", "99", "--pace", "0.3")
     assert len(shells) == 1
-    assert hashes(run, whole) == hashes(whole)
-    assert measured(run, "lives") == [2]
-    assert measured(run, "lost_to_warning") == [0]
+    assert hashes(run) == hashes(whole[0])
+    lives = lives_of(lines_of(tmp_path / "checkpoints/1", 0))
+    assert [(life["ended"], life["lost"]) for life in lives] == [("warning", 0), ("end", 0)]
 
 
 @pytest.mark.parametrize(
@@ -96,11 +98,12 @@ def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
     ],
 )
 def test_each_elastic_agent_has_a_gpu_of_its_own_or_both_none(variables, sees, tmp_path):
-    agent = '{ echo "$CUDA_VISIBLE_DEVICES ${COURSE_DEVICE:--}" >>agents; }'
+    agent = '{ echo "${CUDA_VISIBLE_DEVICES-} ${COURSE_DEVICE:--}" >>agents; }'
     site = f"facts() {{ :; }}\nin_container() {agent}\nnvidia-smi() {{ printf '0\\n1\\n2\\n'; }}\n"
     (tmp_path / "site.sh").write_text(site)
     own = environment(COURSE_SITE=str(tmp_path / "site.sh"), SLURM_JOB_ID="7")
     own |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "20000"}
     own = {name: value for name, value in own.items() if name not in GPUS} | variables
     subprocess.run(["bash", LESSON / "job_elastic.sbatch"], cwd=tmp_path, env=own, check=True)
-    assert {line.rstrip("\n") for line in (tmp_path / "agents").open()} == sees
+    *agents, _ = (tmp_path / "agents").read_text().splitlines()  # the last one is the probe
+    assert set(agents) == sees

@@ -34,11 +34,12 @@ for number, (folder, words) in enumerate(json.loads(os.environ["ONE_BY_ONE"])):
         with contextlib.redirect_stderr(said):
             runpy.run_path(words[0], run_name="__main__")
     except SystemExit as ended:
-        if rank == "0" and not ended.code:
+        if rank == "0" and ended.code is None:
             raise RuntimeError("a program that ends early has to fail") from None
         said.write(f"{ended.code}\n" if ended.code else "")  # rank 0's, if each has its reason
-        with open(f"ended_{number}.txt", "a") as file:
-            file.write(said.getvalue())
+        if ended.code != 0:
+            with open(f"ended_{number}.txt", "a") as file:
+                file.write(said.getvalue())
     finally:
         sys.stderr.write(said.getvalue())
     sys.path.remove(beside)

@@ -48,7 +48,7 @@ def wrong(tmp_path, monkeypatch):
         if background:
             write = importlib.import_module("background").Background(write)
         arguments = (importlib.import_module("gpt").Text(), args, torch.device("cpu"))
-        return restoring.restore_wrong(write, arguments, lambda value: [value])
+        return restoring.restore_wrong(write, arguments)
 
     yield restore_wrong
     assert list(folder.iterdir()) == []

@@ -1,0 +1,87 @@
+"""Test what a training needs to survive, and read in its journal what the job has lost.
+
+torchrun --nproc-per-node=2 probe.py --folder here
+
+Nothing here is to be filled in. The job runs it after the training, with the same arguments.
+"""
+
+from functools import partial, update_wrapper
+
+import torch.distributed as dist
+
+from lessons.toolkit.probes import restoring, surviving
+from lessons.toolkit.probes.logbook import lines_of, lives_of, told_by_journals
+from lessons.toolkit.probes.on_ranks import run_tests
+from lessons.toolkit.record import Run
+
+import atomic
+import background
+import interval
+import pieces
+import signals
+import train
+from gpt import Text
+
+NODE_MTBF, NODES = 5 * 8766 * 3600, 1000  # seconds between two failures of a node, and how many
+
+
+def restores(text, args, device):
+    """Save a state that no training leads to, and restore it in a program that knows nothing."""
+    writers = (atomic.save, background.Background(atomic.save))
+    wrong = [restoring.restore_wrong(write, (text, args, device)) for write in writers]
+    yield "restore_wrong", max(wrong)
+
+
+def files(text, args, device):
+    """Kill a write halfway, damage files, and show each rank others."""
+    yield "files_wrong", surviving.files_wrong(atomic)
+    yield "chosen_wrong", surviving.chosen_wrong(atomic)
+
+
+def warnings(text, args, device):
+    """Warn no rank, then each of them."""
+    yield "agree_wrong", surviving.agree_wrong(signals, device)
+
+
+def functions(text, args, device):
+    """Compare copies, gradients of pieces, and intervals with the right ones."""
+    yield "copies_wrong", surviving.copies_wrong(background.copied)
+    yield "gradient_error", surviving.gradient_error(pieces.add_gradients)
+    yield "interval_error", surviving.interval_error(interval.best_interval)
+
+
+def journal(text, args, device):
+    """Read in the journal of each rank what the job has lost, and how often it read each sample."""
+    each = args.windows // args.global_batch  # steps of an epoch
+    numbers = told_by_journals(args.folder, args.every, each, args.windows)
+    yield from numbers.items()
+    yield "best_interval_s", (2 * numbers["stop_s"] * NODE_MTBF / NODES) ** 0.5
+
+
+TESTS = {  # with the measures that every program gets, even if the test fails
+    restores: ["restore_wrong"],
+    files: ["files_wrong", "chosen_wrong"],
+    warnings: ["agree_wrong"],
+    functions: ["copies_wrong", "gradient_error", "interval_error"],
+    journal: ["lives", "read_wrong", "lost_over_interval", "stop_s", "best_interval_s"],
+}
+
+
+def main():
+    args = train.command_line().parse_args()
+
+    _, device = train.start_ranks()
+    text, lives = Text(), lives_of(lines_of(args.folder, 0))
+    run = Run("15", args, source="probe", life="later" if len(lives) > 1 else "first")
+    for number, life in enumerate(lives):
+        run.measure("life", life["lost"], "steps", life=number, **life)
+    tests = {
+        update_wrapper(partial(test, text, args, device), test): names
+        for test, names in TESTS.items()
+    }
+    run_tests(run, tests, patience=60)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
