@@ -40,7 +40,7 @@ MISTAKES = [
     ("autograder grade class --class class.yaml", 2, SettingsError, "class.yaml:1"),
     ("autograder collect submissions.zip --into new", 2, UsageError, "--from"),
     ("autograder collect class --from moodel --into new", 2, BadParameter, "'moodle'"),
-    ("autograder collect class --from folders --into new --lesson 99", 2, UsageError, "'99'"),
+    ("autograder collect class --from folders --into new --lesson 99", 2, SettingsError, "'99'"),
     ("autograder rubric check 02.yaml", 2, SettingsError, "02.yaml:2"),
     ("autograder check-mine submissions.zip", 2, BadParameter, "is a file"),
     ("cluster sumbit job.sbatch", 2, UsageError, "'submit'"),
