@@ -211,6 +211,9 @@ class Grade:
     quoted: tuple[QuotedLine, ...] = ()  # where the measures come from, with lines around them
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what the student changed in them
     handed_in: str | None = None
+    answered: str = ""  # when the same answers were submitted first, if that is known
+    jobs_submitted: str = ""  # the last Submit of the jobs that count, from the accounting
+    of_runs: float = 0.0  # the points in max_score for what jobs printed
     raw_score: float | None = None  # as measured, before any adjustment
     late_points: float = 0.0  # points lost for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied

@@ -10,6 +10,10 @@ from autograder.cli import LazyGroup
 COMMANDS: dict[str, tuple[str, str]] = {
     "submit": ("cluster.jobs.submit:submit_command", "Submit a job file (sbatch)."),
     "logs": ("cluster.jobs.logs:logs_command", "Print or follow a job's output (tail -f)."),
+    "accounting": (
+        "cluster.jobs.accounting:accounting_command",
+        "Export the accounting of a class (instructor).",
+    ),
     "rerun": ("cluster.rerun.command:rerun_command", "Run submitted programs again (instructor)."),
     "use": ("cluster.sites.use:use_command", "Choose the computer that jobs run on."),
     "sites": ("cluster.sites.use:sites_command", "List the computers."),

@@ -7,8 +7,9 @@ from traceback import extract_tb
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.reruns import repeated, with_rerun
-from autograder.codes import FindingCode, GradeStatus, Outcome
+from autograder.codes import EvidenceLevel, FindingCode, GradeStatus, Outcome
 from autograder.evidence import examine, programs
+from autograder.evidence.accounting import last_submit
 from autograder.evidence.examine import traits_of
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, by_time
@@ -46,7 +47,8 @@ def grade(submission: Submission, settings: ClassSettings) -> Grade:
     if submission.late and not submission.submitted:
         files.doubt(note_of(FindingCode.MARKED_LATE, "", "late"))
     grade = grade_files(files, settings, submission.students, submission.folder)
-    return printable_record(replace(grade, handed_in=submission.submitted))
+    grade = replace(grade, handed_in=submission.submitted, answered=submission.answered)
+    return printable_record(grade)
 
 
 def grader_error(submission: Submission, settings: ClassSettings, error: BaseException) -> Grade:
@@ -93,6 +95,9 @@ def grade_files(
         settings.solved.get(lesson, {}),
         points=judged.score / judged.max_score if judged.max_score else 0,
     )
+    gave_points = {run.id: run for run in (*counted, *runs_compared(hand_in))}.values()
+    trusted = settings.jobs is not None and seen.tier != EvidenceLevel.CONTRADICTED
+    by_jobs = {check.id for check in rubric.checks if check.require}
     has_programs = any(name.lower().endswith(".py") for name in files.programs.values())
     again = repeated(hand_in, judged, reruns) if reruns else ()
     seen = with_rerun(seen, again, settings.jobs is not None) if reruns else seen
@@ -108,6 +113,8 @@ def grade_files(
         runs=tuple(summaries(hand_in, runs, counted)),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
+        jobs_submitted=last_submit([*gave_points], settings.jobs or {}, logins) if trusted else "",
+        of_runs=sum(check.points for check in judged.checks if check.id in by_jobs),
         programs_missing=not has_programs if any(r.program for r in counted) else None,
         findings=(*findings, *judged.findings, *seen.findings),
     )

@@ -5,7 +5,7 @@ A job that slept has the right hosts and the right length, but it used no CPU ti
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence.accounting_dump import AccountedJob
@@ -72,6 +72,19 @@ def confirming_job(
         return None
     is_dated = moment(run.header.started) is not None
     return job if is_dated and job.state.startswith("COMPLETED") else None
+
+
+def last_submit(runs: Sequence[Run], jobs: Mapping[str, AccountedJob], logins: Logins) -> str:
+    """Return when the last of the runs' jobs was submitted.
+
+    It is empty if the accounting lacks one of the jobs, or one belongs to another account.
+    """
+    known = [job_of(run, jobs) for run in runs]
+    own = [job for job in known if job and (not any(logins) or job.user in logins)]
+    times = [job.submitted for job in own if job.submitted is not None]
+    if not times or len(times) < len(known):
+        return ""
+    return datetime.fromtimestamp(max(times), UTC).isoformat()
 
 
 def unlike(run: Run, job: AccountedJob, claimed: float, logins: Logins) -> Iterator[Odd]:

@@ -4,13 +4,14 @@ The header line names the columns. Lines of a job's steps are skipped.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 import click
 
+from autograder.grouping import grouped
 from autograder.safe_text import shortened
 from autograder.slurm_notation import SACCT_FORMAT, node_names
 
@@ -26,6 +27,7 @@ class AccountedJob:
     job_id: str
     user: str = ""
     state: str = ""
+    submitted: float | None = None
     start: float | None = None
     end: float | None = None
     cpus: int | None = None
@@ -59,7 +61,26 @@ def from_text(text: str) -> list[AccountedJob]:
     lines = [line.split("|") for line in text.splitlines() if line.strip()]
     names = [cell.strip().lower() for cell in lines[0]] if lines else []
     rows = (dict(zip(names, line, strict=False)) for line in lines[1:])
-    return [from_cells(cells) for cells in rows if JOB.match(cells.get("jobid", ""))]
+    jobs = [from_cells(cells) for cells in rows if JOB.match(cells.get("jobid", ""))]
+    return [whole(same) for same in grouped(((j.job_id, j.user), j) for j in jobs).values()]
+
+
+def whole(same: Sequence[AccountedJob]) -> AccountedJob:
+    """Join the lines of a job that was requeued. `sacct -D` lists each start, the first one first.
+
+    A requeue changes the time of submission, so the first one counts.
+    """
+
+    def values(name: str) -> list[float]:
+        return [value for job in same if (value := getattr(job, name)) is not None]
+
+    return replace(
+        same[-1],
+        submitted=min(values("submitted"), default=None),
+        start=min(values("start"), default=None),
+        hosts=frozenset[str]().union(*(job.hosts for job in same)),
+        cpu_seconds=sum(values("cpu_seconds")) if values("cpu_seconds") else None,
+    )
 
 
 def from_cells(cells: Mapping[str, str]) -> AccountedJob:
@@ -68,6 +89,7 @@ def from_cells(cells: Mapping[str, str]) -> AccountedJob:
         job_id=cells["jobid"],
         user=cells.get("user", ""),
         state=cells.get("state", "").split(" ")[0],
+        submitted=seconds(cells.get("submit")),
         start=seconds(cells.get("start")),
         end=seconds(cells.get("end")),
         cpus=count(cells.get("ncpus")),

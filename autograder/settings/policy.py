@@ -134,7 +134,7 @@ def checked(late: LatePolicy, file: ClassFile, rubrics: Mapping[str, Rubric]) ->
         if lesson in due:
             raise SettingsError(f"{where}: lesson {lesson} is twice under due: keep one")
         due[lesson] = read_moment(time, where).isoformat()
-    for name in ("penalty_a_day", "free_days"):
+    for name in ("penalty_a_day", "free_days", "by", "grace"):
         if name in late.model_fields_set and not due:
             raise SettingsError(
                 f"{file.where('late', name)}: {name} does nothing without `due`: nothing is late"

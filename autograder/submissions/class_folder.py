@@ -37,6 +37,7 @@ class Submission:
     group: str = ""
     partners: frozenset[str] = frozenset()  # group members who may have submitted the same
     submitted: str | None = None
+    answered: str = ""  # when the same answers were submitted first
     late: bool = False  # marked late by the platform
     doubts: tuple[Note, ...] = ()
 
@@ -119,6 +120,7 @@ def from_row(
         lesson,
         row.group,
         submitted=row.submitted or None,
+        answered=row.answered,
         late=bool(row.late),
         doubts=tuple(manifest.doubts_in(row)),
     )
@@ -191,6 +193,7 @@ def joined(submissions: Sequence[Submission]) -> Iterator[Submission]:
             places=tuple(place for part in same for place in part.places),
             partners=frozenset(chain.from_iterable(members)),
             submitted=latest(part.submitted for part in same if part.submitted) or None,
+            answered=latest(part.answered for part in same),
             late=any(part.late for part in same),
             doubts=tuple(doubt for part in same for doubt in part.doubts),
         )

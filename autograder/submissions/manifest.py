@@ -4,9 +4,9 @@ The instructor may edit it. Collecting again keeps these edits and replaces ever
 hidden copy holds the rows of the last collection. A cell that differs from the copy was edited. An
 edit that describes a submission no longer applies when another one replaces that submission.
 
-folder,students,group,lesson,submitted,late,from,doubts
-ada/02,ada,,02,2026-03-01T20:00:00+00:00,,moodle,
-team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off
+folder,students,group,lesson,submitted,late,from,doubts,answered
+ada/02,ada,,02,2026-03-01T20:00:00+00:00,,moodle,,
+team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off,
 """
 
 import csv
@@ -24,9 +24,11 @@ from autograder.submissions import doubts
 from autograder.submissions.moments import read_moment
 
 NAME, COPY = "manifest.csv", ".collected.csv"
-COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts")
+COLUMNS = (
+    *["folder", "students", "group", "lesson", "submitted", "late", "from", "doubts", "answered"],
+)
 # Edits of these cells end when another submission replaces this one.
-ABOUT_SUBMISSION = {"lesson", "submitted", "late"}
+ABOUT_SUBMISSION = {"lesson", "submitted", "late", "answered"}
 AND = "; "  # between students
 
 
@@ -42,6 +44,7 @@ class Row:
     late: str = ""
     origin: str = ""  # the platform
     doubts: str = ""
+    answered: str = ""  # when the same answers were submitted first
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -72,8 +75,8 @@ def check(row: Row, where: str) -> None:
     folder = Path(row.folder)
     if folder.is_absolute() or ".." in folder.parts:
         raise SettingsError(f"{where}: {shortened(row.folder)} is not a folder in the class")
-    if row.submitted:
-        read_moment(row.submitted, where)
+    for time in filter(None, (row.submitted, row.answered)):
+        read_moment(time, where)
     if row.late not in ("", "yes"):
         raise SettingsError(f"{where}: `late` must be yes or empty, not {shortened(row.late)!r}")
     doubts_in(row, where)

@@ -43,6 +43,40 @@ def test_without_any_policy_the_measured_score_stands(graded):
     assert graded() == ("9.6", "graded", "")
 
 
+DAY = "2026-03-01T2"  # due at 23:59
+JOBS = [("1234", "0:00"), ("1235", "1:00")]
+WEEK = 1772445600  # when the jobs began: the day after
+
+
+@pytest.mark.parametrize(
+    ("handed_in", "jobs", "rules", "lost"),
+    [
+        ("2026-03-02T13:00:00+00:00", JOBS, "by: submit", "0.4"),  # the answers are late
+        ("2026-03-02T13:00:00+00:00", JOBS, "by: hand-in", "1"),
+        ("2026-03-02T13:00:00+00:00", JOBS[:1], "by: submit", "1"),  # a job is unknown
+        ("2026-03-04T13:00:00+00:00", JOBS, "by: submit\ngrace: 1", "3"),
+        ("2026-03-04T13:00:00+00:00", JOBS, "by: submit\ngrace: 3", "1.2"),
+        ("2026-03-02T13:00:00+00:00", [JOBS[0], ("1235", "late")], "by: submit", "1"),
+        ("2026-03-02T13:00:00+00:00", JOBS, "by: submit\nfree_days: 1", "0"),
+    ],
+)
+def test_a_job_that_was_submitted_in_time_may_run_late(graded, handed_in, jobs, rules, lost):
+    """6 of lesson 02's 10 points are for runs, and a day costs a tenth."""
+    rows = ["jobid|state|submit|start|end|nodelist|ncpus"]
+    for job, time in jobs:
+        submit = "2026-03-02T09:00:00+00:00" if time == "late" else f"{DAY}{time}:00+00:00"
+        rows.append(f"{job}|COMPLETED|{submit}|{WEEK - 60}|{WEEK + 600}|n1|2")
+    policy = f"{DUE}penalty_a_day: 10%\n{rules}\n"
+    found = graded(handed_in, rules=policy, accounting="\n".join(rows))
+    assert round(9.6 - float(found[0]), 2) == float(lost)
+    if lost in ("0.4", "1.2"):
+        assert all(time in found[2] for time in ("2026-03-01 21:00", handed_in[:10]))
+
+
+def test_rules_for_jobs_need_a_due_time(graded):
+    assert "does nothing without `due`" in graded(rules="by: submit\n")
+
+
 @pytest.mark.parametrize(
     ("handed_in", "policy", "score", "words"),
     [

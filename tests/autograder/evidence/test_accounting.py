@@ -121,6 +121,17 @@ def test_plain_outputs_cannot_claim_more_seconds_than_their_job_had(tmp_path, el
     assert examine.examine(runs, runs, examine.Sources(jobs, ["ada"])).tier == tier
 
 
+def test_a_requeued_job_is_one_job_and_its_first_submission_counts(tmp_path):
+    lines = [
+        row(start=-500, end=-300, State="REQUEUED", Submit="1000", TotalCPU="00:02", NodeList="n7"),
+        row(start=-10, end=20, Submit="2000", TotalCPU="00:03"),
+        row(start=-10, end=20, Submit="3", User="eve"),
+    ]
+    job = dump(tmp_path / "sacct.txt", lines[2], *lines[:2])["1234"]
+    assert (job.submitted, job.start, job.end) == (1000, BEGAN - 500, BEGAN + 20)
+    assert (job.state, job.cpu_seconds, job.hosts) == ("COMPLETED", 5, {"n1", "n7"})
+
+
 def test_whose_job_it_is_instead_is_said_to_the_instructor_alone(tmp_path):
     found = seen(make_record(), dump(tmp_path / "sacct.txt", row(User="eve"))).findings
     assert [(one.code, one.private, one.actual) for one in found] == [

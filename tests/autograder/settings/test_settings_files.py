@@ -90,7 +90,7 @@ def test_extensions(refused, rows, words):
         (DUE + "penalty_a_day: 110%\n", ":3: late.penalty_a_day: write a percentage"),
         ("penalty_a_day: 10%\n", ":2: penalty_a_day does nothing without `due`"),
         ("free_days: 3\n", ":2: free_days does nothing without `due`"),
-        ("grace: 3\n", ":2: late.grace: no such field; check the spelling"),
+        ("slack: 3\n", ":2: late.slack: no such field; check the spelling"),
         ("free_days: -1\n", "late.free_days: should be greater than or equal to 0; found -1"),
         (DUE + "free_days: 1.5\n", ":3: late.free_days: should be a valid integer"),
         ("due:\n\t'02': x\n", ":3: this is not valid YAML: "),
