@@ -219,7 +219,9 @@ def release_command(lessons: tuple[str, ...], out: Path, last: str | None) -> No
     sources |= {top: name for top, name in AT_TOP.items() if (root / name).is_file()}
     known = dates_of(root, sources.values())
     dates = {name: known[source] for name, source in sources.items()}
-    executable = frozenset(name for name in files if (root / name).stat().st_mode & 0o100)
+    executable = frozenset(
+        name for name, source in sources.items() if (root / source).stat().st_mode & 0o100
+    )
     if out.suffix == ".zip":
         named = {f"{TOP}/{name}": content for name, content in files.items()}
         dated = {f"{TOP}/{name}": when for name, when in dates.items()}
