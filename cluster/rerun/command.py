@@ -11,12 +11,17 @@ from typing import Any
 
 import click
 
-from autograder.commands.options import FOLDER, chosen_profile, options_of, profile_option
+from autograder.commands.options import (
+    FOLDER,
+    chosen_profile,
+    options_of,
+    profile_option,
+    rubrics_in,
+)
 from autograder.safe_text import printable, shortened
-from autograder.settings import rubric
 from autograder.settings.claims import Claim, meant_by, who_is
 from autograder.settings.class_file import class_file_of, read_class_file
-from autograder.settings.roster import read_roster
+from autograder.settings.roster import Person, read_roster
 from autograder.submissions.class_folder import Submission, read_class
 from autograder.submissions.kinds import lesson_among
 from cluster.rerun.account import Account, account_named, check_closed, check_course
@@ -61,27 +66,35 @@ def rerun_command(
     node without a network.
     """
     group = path.resolve() if draw else path.resolve().parent
+    if not group.is_dir():
+        raise click.UsageError(f"{shortened(group)} does not exist: name CLASS/STUDENT")
     options = options_of(read_class_file(class_file_of(group)), {"profile": profile})
-    rules = rubric_of(options["rubrics"], lesson)
-    size = chosen_profile(options.get("profile"), {rules.lesson: rules})
-    roster = options.get("roster")
-    chosen = submissions_of(group, options["rubrics"], rules.lesson, roster)
+    known = rubrics_in(options["rubrics"])
+    number = lesson_among(lesson, known)
+    if not number:
+        raise click.UsageError(
+            f"there is no lesson {shortened(lesson)}; there are {', '.join(known)}"
+        )
+    rules = known[number]
+    size = chosen_profile(options.get("profile"), {number: rules})
+    people = read_roster(options.get("roster"))
+    chosen = [each for each in read_class(group, known, meant_by(people)) if each.lesson == number]
     if draw:
         chosen = drawn(chosen, draw, secrets.randbelow(10**6) if seed is None else seed)
     else:
-        chosen = [submission_of(path.resolve().name, rules.lesson, chosen, roster)]
+        chosen = [submission_of(path.resolve().name, number, chosen, people)]
     private = [group, out.resolve()]
     account = rerun_account(user, private)
     out.mkdir(parents=True, exist_ok=True, mode=0o700)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = 0
-    for number, submission in enumerate(chosen, 1):
+    for place, submission in enumerate(chosen, 1):
         name = printable(submission.owner)
-        click.echo(f"{number} of {len(chosen)}: {name}, lesson {rules.lesson}", err=True)
+        click.echo(f"{place} of {len(chosen)}: {name}, lesson {number}", err=True)
         try:
             programs, jobs = take(submission, rules, size)
             ended = [run_again(account, private, programs, job) for job in jobs]
-            keep(out / submission.owner / rules.lesson, submission.owner, rules.lesson, ended)
+            keep(out / submission.owner / number, submission.owner, number, ended)
         except (NotRepeatableError, click.ClickException) as reason:
             click.echo(f"  not run again: {printable(reason)}", err=True)
             failed += 1
@@ -91,32 +104,13 @@ def rerun_command(
         raise SystemExit(1)
 
 
-def rubric_of(folder: Path, lesson: str) -> rubric.Rubric:
-    known = {file.stem: file for file in rubric.files_in(folder)}
-    if number := lesson_among(lesson, known):
-        return rubric.load_rubric(known[number])
-    there = ", ".join(known)
-    raise click.UsageError(f"there is no lesson {shortened(lesson)}; there are {there}")
-
-
-def submissions_of(
-    group: Path, rubrics: Path, lesson: str, roster: Path | None = None
-) -> list[Submission]:
-    """Return the submissions of a lesson, as `autograder grade` finds them."""
-    if not group.is_dir():
-        raise click.UsageError(f"{shortened(group)} does not exist: name CLASS/STUDENT")
-    lessons = [file.stem for file in rubric.files_in(rubrics)]
-    submissions = read_class(group, lessons, meant_by(read_roster(roster)))
-    return [each for each in submissions if each.lesson == lesson]
-
-
 def submission_of(
-    name: str, lesson: str, submissions: list[Submission], roster: Path | None
+    name: str, lesson: str, submissions: list[Submission], people: dict[str, Person]
 ) -> Submission:
     """Return a student's submission. `name` may be any form that the roster has."""
     # a group's folder belongs to all its members
     by_name = {one: each for each in submissions for one in (each.owner, *each.students)}
-    for known in (name, *who_is(read_roster(roster), {})(Claim(name))):
+    for known in (name, *who_is(people, {})(Claim(name))):
         if known in by_name:
             return by_name[known]
     raise click.UsageError(

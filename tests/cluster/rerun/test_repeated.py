@@ -6,7 +6,8 @@ import os
 import pytest
 
 from autograder.settings import rubric
-from cluster.rerun.command import submissions_of
+from autograder.settings.claims import meant_by
+from autograder.submissions.class_folder import read_class
 from cluster.rerun.repeated import LARGEST, NotRepeatableError, take
 from tests.autograder.make_record import make_record, sealed_again, write_lines
 
@@ -35,7 +36,7 @@ def lesson_02(folder, files, outputs):
 
 
 def taken(place, number="02"):
-    [submission] = submissions_of(place.parent, rubric.FOLDER, number)
+    [submission] = read_class(place.parent, [number], meant_by({}))
     return take(submission, rubric.load_rubric(rubric.FOLDER / f"{number}.yaml"), "full")
 
 

@@ -10,10 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main as autograder
-from autograder.settings import rubric
+from autograder.settings.claims import meant_by
+from autograder.settings.roster import read_roster
+from autograder.submissions.class_folder import read_class
 from cluster.cli import main
 from cluster.rerun.account import Account, account_named, check_closed
-from cluster.rerun.command import submission_of, submissions_of
+from cluster.rerun.command import submission_of
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import ROSTER, moodle, write
 
@@ -53,12 +55,13 @@ def test_students_are_those_of_the_collected_class(tmp_path):
     home = tmp_path / "class"
     words = ["collect", str(down), "--from", "moodle", "--into", str(home), *roster]
     assert CliRunner().invoke(autograder, words).exit_code == 0
-    submissions = submissions_of(home, rubric.FOLDER, "01")
+    people = read_roster(tmp_path / "roster.csv")
+    submissions = read_class(home, ["01"], meant_by(people))
     for asked in ("ada", "Lovelace, Ada", "al1"):
-        found = submission_of(asked, "01", submissions, tmp_path / "roster.csv")
+        found = submission_of(asked, "01", submissions, people)
         assert found.owner == "ada"
     with pytest.raises(click.UsageError, match="ada2 submitted nothing"):
-        submission_of("ada2", "01", submissions, tmp_path / "roster.csv")
+        submission_of("ada2", "01", submissions, people)
     told = rerun(home, "01", "--as", "nobody-here", "--draw", 9)
     assert drawn(told.stderr)[1] == "ada, ben, zoe"
 
