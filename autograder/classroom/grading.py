@@ -13,7 +13,12 @@ from autograder.evidence.accounting import last_submit
 from autograder.evidence.examine import traits_of
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, by_time
-from autograder.judging.runs_that_count import program_of, run_that_counts, runs_compared
+from autograder.judging.runs_that_count import (
+    program_of,
+    run_that_counts,
+    runs_compared,
+    why_it_counts,
+)
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.notes import Note, make_note
@@ -187,11 +192,12 @@ MOST_ROUNDS = 40  # shown in a picture
 def summaries(hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]) -> Iterator[RunSummary]:
     named = reversed(hand_in.runs_by_name.items())  # of several names, the first counts
     names = {run.id: name for name, same in named for run in same}
-    by_workers = sorted(runs, key=lambda run: measure.workers(run) or 0)
-    sized = [r for r in by_workers if r.outcome == Outcome.COMPLETED and measure.workers(r)]
-    # Each program's finished run on the fewest workers is the baseline of its speedups.
-    smallest = {program_of(run): run for run in reversed(sized)}
+    sized = [r for r in runs if r.outcome == Outcome.COMPLETED and measure.workers(r)]
     counted_ids = {run.id for run in counted}
+    # Each program's finished run on the fewest workers is the baseline of its speedups. Of several,
+    # the one that counts is, as in the checks.
+    sized.sort(key=lambda run: (measure.workers(run), run.id not in counted_ids))
+    smallest = {program_of(run): run for run in reversed(sized)}
     compared_ids = {run.id for run in runs_compared(hand_in)}
     for run in sorted(runs, key=lambda r: (names.get(r.id, "~"), by_time(r))):
         workers, base = measure.workers(run), smallest.get(program_of(run))
@@ -202,6 +208,7 @@ def summaries(hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]) -> I
             outcome=run.outcome,
             counted=run.id in counted_ids,
             compared=run.id in compared_ids,
+            why=why_it_counts(hand_in, names[run.id], run) if run.id in counted_ids else "",
             files=run.files,
             job_id=run.job_id and shortened(run.job_id, 40),
             workers=workers,

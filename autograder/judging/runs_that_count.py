@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from autograder.codes import FindingCode, Outcome, ReasonCode
-from autograder.judging.hand_in import HandIn, by_time, plain_outputs, unprinted_facts
+from autograder.judging.hand_in import HandIn, by_time, plain_outputs, says, unprinted_facts
 from autograder.measuring.interval import Measure, NotMeasured, attempt, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, first_line
@@ -15,12 +15,18 @@ from autograder.reading.ends import ECHO
 from autograder.reading.files import HAND_IN_FILE, problems_of
 from autograder.records import Run, Where
 from autograder.safe_text import printable, shortened
-from autograder.settings.rubric_schema import RunChoice
+from autograder.settings.rubric_schema import Rubric, RunChoice
 from autograder.submissions.doubts import file_of
 from autograder.submissions.kinds import is_answers
+from autograder.wording import counted
 
 SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
 WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
+UNREAD = "unknown"  # the format of an output without a run
+PRINT_IT = (
+    "if {file} is this run, let the program print what the rubric asks for; `autograder read` "
+    "shows what is read in a file"
+)
 MAY_BE_WHOLE = (Outcome.COMPLETED, Outcome.UNKNOWN)
 
 
@@ -98,9 +104,10 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
             return NotMeasured(reason, last_lines(run), cause.where, ReasonCode.NO_RUN)
     reason, code = f"no run of `{name}` was submitted", ReasonCode.NO_RUN
     hint = "submit the job to the scheduler, and later its output to your instructor"
-    strange = [run.files[0] for run in hand_in.runs if is_strange(run, hand_in)]
     copies = problems_of(hand_in.runs, FindingCode.TERMINAL_COPY)
     unseen = [note for note in hand_in.unseen if not is_answers(PurePath(file_of(note)).name)]
+    spare = [run for run in hand_in.runs if fits_no_run(run, hand_in, name)]
+    other = [run for run in hand_in.runs if not run.has_header and run.format in choice.or_format]
     if copies:
         file = copies[0].where[0].file
         reason = f"no run of `{name}` can be read; {file} is a copy from a terminal"
@@ -110,17 +117,68 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         hint = f"{unseen[0].advice}; if this run is not in it, {hint}"
         if unseen[0].code == FindingCode.FILE_EMPTY:  # it was submitted, but shows no run
             hint, code = unseen[0].advice, ReasonCode.RUN_UNCLEAR
-    elif strange:
-        reason = f"no run of `{name}` was recognised in {shortened(', '.join(strange[:3]))}"
-        hint, code = "let the program write a run record", ReasonCode.RUN_UNCLEAR
-    return NotMeasured(reason, hint, [Where(file, 1) for file in strange[:3]], code)
+    elif spare:
+        hint, code = PRINT_IT.format(file=spare[0].files[0]), ReasonCode.RUN_UNCLEAR
+        reason = f"no run of `{name}`. {read_as(spare[0], hand_in.rubric, name)}"
+        more = [run.files[0] for run in spare[1:4]]
+        reason += f". Nor is one in {shortened(', '.join(more))}" if more else ""
+    elif other:
+        reason += f". Another counts elsewhere: {read_as(other[-1], hand_in.rubric, name)}"
+    return NotMeasured(reason, hint, [Where(run.files[0], 1) for run in spare[:3]], code)
+
+
+def fits_no_run(run: Run, hand_in: HandIn, name: str) -> bool:
+    """Return whether an output may be a run with this name, and counts for no other name."""
+    choice = hand_in.rubric.runs[name]
+    if run.outcome not in MAY_BE_WHOLE:
+        return False
+    if run.has_header:
+        is_source = choice.where.get("source") in (None, run.header.source)
+        named = {other.id for same in hand_in.runs_by_name.values() for other in same}
+        return is_source and run.id not in named and says(run, "lesson", hand_in.rubric.lesson)
+    latest = [done[-1] for each in hand_in.rubric.runs if (done := finished(hand_in, each))]
+    if any(run.id == other.id for other in [*latest, *runs_compared(hand_in)]):
+        return False
+    return run.format in choice.or_format or is_strange(run, hand_in)
 
 
 def is_strange(run: Run, hand_in: HandIn) -> bool:
     """Return whether an output has no record and is no run of the rubric's, but may be one."""
-    ended = run.outcome in MAY_BE_WHOLE
     is_named = any(plain_outputs([run], choice) for choice in hand_in.rubric.runs.values())
-    return ended and not (run.has_header or is_named)
+    return run.outcome in MAY_BE_WHOLE and not (run.has_header or is_named)
+
+
+def read_as(run: Run, rubric: Rubric, name: str) -> str:
+    """Describe how an output was read, and which facts of the named run it lacks."""
+    choice, own = rubric.runs[name], {format.name for format in rubric.formats}
+    facts = {"lesson": rubric.lesson} | choice.where
+    if run.has_header:
+        how = "read as a run record"
+        missing = [f"{key} {value}" for key, value in facts.items() if not says(run, key, value)]
+    else:
+        how = "read with the course's own template" if run.format in own else "read as"
+        how += f" `{run.format}`"
+        is_format = run.format in choice.or_format or not choice.or_format
+        missing = [] if is_format else ["the format " + " or ".join(choice.or_format)]
+        size = choice.where.get("world_size")
+        missing += [f"{size} workers"] if size not in (None, run.workers) else []
+    if run.format == UNREAD:
+        how = "no training run was recognised"
+    workers = f", {counted(run.workers, 'worker')}" if run.workers else ""
+    asked = " and ".join(filter(None, missing)) or "a run record"
+    return f"`{shortened(run.files[0])}`: {how}{workers}; the rubric asks for {asked}"
+
+
+def why_it_counts(hand_in: HandIn, name: str, run: Run) -> str:
+    """Return why this run counts and not another finished one of its name; empty if it is alone."""
+    choice, done = hand_in.rubric.runs[name], finished(hand_in, name)
+    if len(done) < 2:
+        return ""
+    order = "start time" if run.header.started else "job number" if run.job_id else "file name"
+    sized = "largest" if choice.largest else "smallest"
+    metric = choice.largest or choice.smallest
+    size = f" with the {sized} {metric_named(metric).label}" if metric else ""
+    return f"of {len(done)}, the latest by {order}{size}"
 
 
 def is_job_of(run: Run, choice: RunChoice, name: str) -> bool:

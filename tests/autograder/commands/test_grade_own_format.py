@@ -80,20 +80,24 @@ checks:
 
 
 @pytest.mark.parametrize(
-    ("end", "statuses"),
+    ("ends", "statuses"),
     [
-        ("in the end 93.5 % on 4 workers", ["failed", "passed"]),
-        ("in the end 93.5 %", ["not measured"] * 2),
+        (["in the end 93.5 % on 4 workers"], ["failed", "passed"]),
+        (["in the end 93.5 %"], ["not measured"] * 2),
+        (["in the end 93.5 % on 1 workers"] * 2, ["passed", "not measured"]),
     ],
 )
 def test_a_printed_output_is_the_run_that_where_asks_or_it_is_not_measured(
-    tmp_path, grade, end, statuses
+    tmp_path, grade, ends, statuses
 ):
     rubrics = write_lines(tmp_path / "rubrics" / "03.yaml", [BY_WORKERS]).parent
-    lines = [*(f"epoch {n} of 2 took 2.0 s" for n in (1, 2)), end]
-    write_lines(tmp_path / "class/ada/03/job.out", lines)
+    for job, end in enumerate(ends):
+        lines = [*(f"epoch {n} of 2 took 2.0 s" for n in (1, 2)), end]
+        write_lines(tmp_path / f"class/ada/03/job{job}.out", lines)
     grade(tmp_path / "class", "--rubrics", rubrics)
     [found] = json.loads((tmp_path / "grades/records/ada.json").read_text())["grades"]
     [row] = json.loads((tmp_path / "grades/grades.json").read_text())["grades"]
     assert [check["status"] for check in found["checks"]] == statuses
     assert bool(row["look"]) == ("not measured" in statuses)
+    counted = [run for run in found["runs"] if run["counted"]]
+    assert [bool(run["why"]) for run in counted] == [len(ends) > 1] * len(counted)

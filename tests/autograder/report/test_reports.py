@@ -157,7 +157,7 @@ def test_only_more_workers_have_a_speedup(tmp_path, grade):
     folder = hand_in(tmp_path / "class" / "ada" / "02")
     again = make_record(run="c" * 8, job_id="3", seconds=(2.0, 0.5, 0.5), started="2026-03-03")
     write_lines(folder / "02_serial_3.out", again)
-    two = make_record(run="d" * 8, job_id="4", size=2, seconds=(2.0, 0.5, 0.5))
+    two = make_record(run="d" * 8, job_id="4", size=2, seconds=(2.0, 0.2, 0.2))
     write_lines(folder / "02_two_4.out", two)
     folder = grade(tmp_path / "class").folder
     [record] = json.loads((folder / "records/ada.json").read_text())["grades"]
