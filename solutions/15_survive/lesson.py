@@ -15,11 +15,11 @@
 #
 # **How much work does a dead node cost?**
 #
-# While Meta trained Llama 3 on 16,384 GPUs, something failed every three hours: 419 times in 54 days. Your own jobs
-# are smaller, but they have a time limit. In both cases, what the job did not save is lost.
+# While Meta trained Llama 3 on 16,384 GPUs, something failed every three hours: 419 times in 54 days. Your jobs are
+# smaller, but have a time limit. What a job did not save is lost.
 #
-# Here, a training run is killed, then warned, then killed again. It resumes each time, and ends with *exactly* the
-# parameters of an uninterrupted run.
+# Here, a training run is killed, warned, and killed again. It ends with *exactly* the parameters of an uninterrupted
+# run.
 #
 # The network is lesson 13's GPT. Every rank holds a full copy, and the program adds up the gradients in one
 # allreduce. Allow 100 minutes. On two CPU cores, all jobs on this page take about a minute.
@@ -118,7 +118,7 @@ course.check("15.3", atomic)
 # %% [markdown]
 # ## A warning
 #
-# Some deaths are announced. Slurm can send a signal some time before the time limit:
+# Slurm can send a signal some time before the time limit:
 #
 # - `#SBATCH --signal=USR1@120` sends USR1 to all ranks that `srun` has started, 120 seconds before the limit. (Slurm
 #   may be up to a minute early.) The batch shell does not receive it.
@@ -232,8 +232,8 @@ course.check("15.9", pieces.add_gradients)
 # The first training has no accidents. The second has three: a rank is killed after step 7, rank 0 receives USR1 after
 # step 17, and a rank is killed after step 24. The kills are real (`kill -9`).
 #
-# Each rank keeps a journal beside the checkpoints: what it read, did and saved. After the training, the job runs
-# `probe.py`. It calls your functions on real ranks, and counts in the journal what was lost and read twice.
+# Each rank keeps a journal beside the checkpoints. After the training, the job runs `probe.py`, which tests your
+# functions on real ranks and counts in the journals what was lost and read twice.
 
 # %%
 several = course.on_nodes(ranks, gpus if profile == "full" else "")
@@ -270,10 +270,10 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 # of processor or GPU, the same libraries, and algorithms that always add in one order. On GPUs, some of the fastest
 # do not: `torch.use_deterministic_algorithms(True)` in `train.py` excludes them.
 #
-# A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk, two CPU cores), and in the background for
-# 1 to 2 ms. The difference grows with the network.
+# A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms. The
+# difference grows with the network.
 #
-# To see the real warning, give the job a short time limit and slow steps. It comes back until it is complete:
+# A short time limit and slow steps show the real warning:
 #
 #     sbatch --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5
 #
@@ -367,7 +367,7 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 # - `optimizer` changes the loss: 3.02 instead of 3.14. Here it falls, because Adam's first steps are long. In a large
 #   training run, the same steps can undo days of work.
 # - `sampler` and `random` look perfect. Yet 88 of the 160 samples in the second epoch are read twice or never, and
-#   parameters differ by 0.007 and 0.004. You find this only by counting and comparing.
+#   parameters differ by 0.007 and 0.004.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
 #
 # ## Questions
