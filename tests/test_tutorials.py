@@ -1,13 +1,18 @@
 """The tutorials: the files and commands on their pages do what the pages say."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import yaml
 from click.testing import CliRunner
 
 from autograder.cli import main as autograder
 from tests.autograder.class_yaml import setting
+from tests.autograder.make_record import hand_in
 from tests.example.class_of_five import write_class
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -58,3 +63,23 @@ def test_the_first_class(tmp_path):
     after = grades(example / "grades")
     assert {key for key in after if after[key] != before[key]} == {("zoe", "01")}
     assert after["zoe", "01"] == 5
+
+
+def test_the_check_of_a_push(tmp_path):
+    """The workflow on the page is green if a lesson's outputs earn all points, and red if not."""
+    page = (DOCS / "github.md").read_text()
+    steps = yaml.safe_load(page[page.index("    name: check") :].split("\n\n")[0])["jobs"]["check"]
+    install, check = (step["run"] for step in steps["steps"] if "run" in step)
+    assert Path(DOCS.parent, install.split("--constraint ")[1].split()[0]).is_file()
+    folder = hand_in(tmp_path / "lessons/02_serial")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def pushed() -> int:
+        command = f"git init -q . && git add --all --force . && {check}"
+        environment = {**os.environ, "PATH": path}
+        words = ["bash", "-ec", command]
+        return subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True).returncode
+
+    assert pushed() == 0
+    (folder / "02_torch_2.out").unlink()
+    assert pushed() == 1

@@ -6,6 +6,7 @@ An item is a folder, an archive or a file that was submitted.
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -16,12 +17,12 @@ from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.settings.claims import Claim
-from autograder.submissions.class_folder import noted_time
+from autograder.submissions.class_folder import COURSES, listed, noted_time
 from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import WORK, Kind
 from autograder.submissions.lesson_files import UNREAD
 from autograder.submissions.moments import latest, seconds_of
-from autograder.submissions.walk import Found, Walk
+from autograder.submissions.walk import Found, Walk, holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Note]]:
     name = PurePath(item.label)
     if not item.path.is_dir():
         name /= item.called or item.path.name
-    for file in walk.files(item.path, name):
+    for file in chain.from_iterable(walk.files(*part) for part in parts_of(item.path, name)):
         if file.kind == Kind.ARCHIVE:
             target = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-")))
             walk.doubts += archives.unpack(file.path, shortened(file.name), target)
@@ -79,6 +80,18 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Note]]:
     doubts = [note_of(codes[f.kind], shortened(f.name)) for f in files if f.kind in codes]
     left_out = {*codes, Kind.CLUTTER}
     return [Piece(*f, item) for f in files if f.kind not in left_out], [*walk.doubts, *doubts]
+
+
+def parts_of(place: Path, name: PurePath) -> list[tuple[Path, PurePath]]:
+    """Return the parts of an item that are the student's work, with their names.
+
+    In a clone of the whole course, these are the folders of lessons with outputs or answers.
+    """
+    lessons = place / "lessons"
+    if not (place / "autograder").is_dir() or not lessons.is_dir() or lessons.is_symlink():
+        return [(place, name)]
+    folders = (Path(entry.path) for entry in listed(lessons) if COURSES.match(entry.name))
+    return [(path, name / "lessons" / path.name) for path in folders if holds(path, WORK)]
 
 
 # --- attempts: downloads or, in JupyterHub's exchange, folders ------------------------------------

@@ -4,7 +4,7 @@ Ada Lovelace_4701_assignsubmission_file_/…                       Moodle's Down
 Team 1-Ada Lovelace_4701_assignsubmission_file_work.zip
 lovelaceada_LATE_101_2002_train.zip                              Canvas's Download Submissions
 submission_9001/… beside submission_metadata.yml                 Gradescope's Export Submissions
-02-serial-submissions/02-serial-ada-l/                           GitHub Classroom
+02-serial-submissions/02-serial-ada-l/                           clones from GitHub or GitLab
 hpc-02_submissions_2026_03_01_T_20_00_00/hpc-02-ada-l/           Classroom 50
 ada+02_serial+2026-03-01 20:00:00.123456 UTC+8fK3_aZ-q0Lm/       JupyterHub's exchange
 submitted/ada/02_serial/                                         nbgrader

@@ -118,7 +118,7 @@ def of_gradebook(rows: Collection[CsvRow]) -> list[CsvRow]:
 
 
 def of_github(row: Mapping[str, str]) -> dict[str, str]:
-    """Return the cells of a row of GitHub Classroom's roster under our column names."""
+    """Return the cells of a row with `github_username` and `identifier` under our column names."""
     if not row.get("github_username"):
         return {}
     return {"student": row.get("identifier") or row["github_username"], "moodle_id": ""}

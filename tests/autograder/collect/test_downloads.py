@@ -53,6 +53,22 @@ def test_each_student_is_found_by_the_rosters_ids(tmp_path, grade, roster, platf
         assert [f["title"] for f in one["findings"] if LATE not in f["title"]] == []
 
 
+def test_a_clone_of_the_whole_course_counts_its_lessons_alone(tmp_path, grade, roster):
+    """Not the course's own programs, nor the table of answers that it has."""
+    course = {"autograder/cli.py": b"", "lessons/questions/answer_hashes.json": b"flat = 3"}
+    course |= {
+        "lessons/00_cluster/train.py": b"",
+        "lessons/toolkit/answers.py": b"",
+        "LICENSE": b"",
+    }
+    mine = course | below("lessons/01_learning", work("ada"))
+    place = write(tmp_path / "down", "01-learning-submissions", below("01-learning-ada-l", mine))
+    done = grade(place, "--roster", roster, "--profile", "smoke", platform="github")
+    assert points(done)["ada"] == POINTS["ada"]
+    files = {path.name for path in (tmp_path / "collected/ada/01").rglob("*") if path.is_file()}
+    assert files == {"01_numpy_1234.out", "answers.txt"}
+
+
 @pytest.mark.parametrize("roster_given", [True, False])
 def test_a_zip_that_macos_packed_calls_everybody_by_their_names(
     tmp_path, grade, roster, roster_given
