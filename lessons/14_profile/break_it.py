@@ -10,7 +10,7 @@ import torch
 
 from lessons.toolkit.probes import profiling
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 import fast
 import slow
@@ -43,28 +43,19 @@ def one_run(without, args, text, device):
     torch.manual_seed(args.seed)
     model = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), args.lr, betas=(0.9, 0.99), eps=1e-12)
-    record = Record(
-        "14",
-        args,
-        source="broken",
-        framework="torch",
-        without=without,
-        model="gpt",
-        params=sum(p.numel() for p in model.parameters()),
-        optimizer="adamw",
-        precision="float16",
-        dataset=text.facts | {"train_samples": args.steps * args.batch_size},
+    facts = text.facts | {"train_samples": args.steps * args.batch_size}
+    run = Run(
+        "14", args, model, source="broken", precision="float16", dataset=facts, without=without
     )
     compiled, scaler = profiling.Compilations("eager"), LossScaler()
     network = compiled.compile(model)
     batches = slow.batches if without == "workers" else fast.batches  # no workers: read, then train
     note = slow.note if without == "item" else fast.note  # .item() for every parameter
     waits, own_reads = profiling.Waits(), 0
-    record.begin(model.parameters())
     for number in range(1, args.epochs + 1):
         starts, noted, waited = starts_of(number, text, args), [], 0
         texts = Texts(text.train, starts, args.length, args.delay)
-        with record.epoch(steps=args.steps) as epoch:
+        with run.epoch() as log:
             loader = iter(batches(texts, args.batch_size))
             for step in range(args.steps):
                 began = time.perf_counter()
@@ -76,18 +67,16 @@ def one_run(without, args, text, device):
                 loss = train_step(without, network, optimizer, batch, scaler, args.parts)
                 with waits:
                     noted.append(note(model, loss))
-            epoch.read(starts.numpy())
-            epoch.log(loss=torch.stack([each.cpu() for each in noted])[:, 0].mean().item())
+            log(loss=torch.stack([each.cpu() for each in noted])[:, 0].mean().item())
         own_reads = max(own_reads, texts.readers.own_share())
-    record.trained(model.parameters())
-    record.measure("waits_per_step", waits.count / args.steps / args.epochs, "")
-    record.measure("own_reads", own_reads, "")
-    record.measure("input_ms", 1000 * waited / args.steps, "ms")
-    record.measure("zeros", profiling.share_of_zeros(model), "")
-    record.measure("compilations", compiled.count, "")
+    run.measure("waits_per_step", waits.count / args.steps / args.epochs)
+    run.measure("own_reads", own_reads)
+    run.measure("input_ms", 1000 * waited / args.steps, "ms")
+    run.measure("zeros", profiling.share_of_zeros(model))
+    run.measure("compilations", compiled.count)
     loss, accuracy = evaluate(model, text, device, args.length)
     print(f"without {without}: test loss {loss:.3f}", flush=True)
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def command_line():
@@ -101,7 +90,7 @@ def command_line():
     parser.add_argument("--epochs", type=int, default=3, help="how often it says how far it is")
     parser.add_argument("--steps", type=int, default=20, help="updates in an epoch")
     parser.add_argument("--length", type=int, default=32, help="most characters in a window")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=4, help="windows a step")
+    parser.add_argument("--batch-size", type=int, default=4, help="windows a step")
     parser.add_argument("--layers", type=int, default=2, help="blocks of the network")
     parser.add_argument("--width", type=int, default=32, help="numbers for each character")
     parser.add_argument("--delay", type=float, default=0.002, help="seconds to read a window")
@@ -114,8 +103,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(torch.cuda.device_count())
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -4,9 +4,8 @@ python train.py --rounds 5
 """
 
 import argparse
-import statistics
 import time
-from typing import Any, NamedTuple
+from contextlib import nullcontext
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -14,11 +13,10 @@ from torch.profiler import ProfilerActivity, profile
 from lessons.toolkit import traces
 from lessons.toolkit.probes import profiling
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 import fast
-import flops
-import reading
+import rounds
 import slow
 from gpt import GPT, Text, loss_of, windows
 from store import Texts
@@ -26,19 +24,11 @@ from store import Texts
 WAYS = {"before": slow, "after": fast}
 
 
-class Training(NamedTuple):
-    """A network in training, and the functions of its step."""
-
-    way: Any
-    model: Any
-    optimizer: Any
-
-
 def start(way, text, args, device):
-    """Return a training. All of them begin with the same parameters."""
+    """Return step, network and optimizer of a training. All begin with the same parameters."""
     torch.manual_seed(args.seed)
     model = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
-    return Training(way, model, way.optimizer(model.parameters(), args.lr))
+    return way, model, way.optimizer(model.parameters(), args.lr)
 
 
 def train_step(way, model, optimizer, batch, part):
@@ -90,36 +80,15 @@ def evaluate(model, text, device, length):
     return loss_of(scores, following).item(), accuracy
 
 
-def measure_round(record, number, trainings, text, args, device):
-    """Train with both steps, once each, and write what this round measured."""
+def measure_round(run, number, trainings, text, args, device):
+    """Train with both steps, once each. Return each one's loss, seconds, parts and readers."""
     starts, found = starts_of(number, text, args), {}
     names = list(WAYS) if number % 2 else list(reversed(WAYS))  # nobody is always the first
     for name in names:
-        if name == "after":
-            with record.epoch(steps=args.steps) as epoch:
-                found[name] = some_steps(trainings[name], text, starts, args, device)
-                epoch.read(starts.numpy())
-                epoch.log(loss=found[name][0])
-        else:
+        with run.epoch() if name == "after" else nullcontext(dict) as log:
             found[name] = some_steps(trainings[name], text, starts, args, device)
-    peak = profiling.peak_flops(device)
-    record.measure("peak_flops", peak, "FLOP/s", round=number)
-    for name, (_, seconds, parts, readers) in found.items():
-        ms = {f"{part}_ms": 1000 * statistics.mean(times) for part, times in parts.items()}
-        step = seconds / args.steps
-        record.measure("step_ms", 1000 * step, "ms", way=name, round=number, **ms)
-        own = readers.own_share()  # how many of the windows the training itself has read
-        record.measure("own_reads", own, "", way=name, round=number)
-    before, after = found["before"], found["after"]
-    mfu = args.flops * args.steps / after[1] / peak
-    record.measure("mfu", mfu, "", round=number)
-    record.measure("gain", before[1] / after[1], "", round=number)
-    record.measure("loss_apart", abs(before[0] - after[0]), "", round=number)
-    print(
-        f"Round {number}: {1000 * before[1] / args.steps:.1f} ms per step before, "
-        f"{1000 * after[1] / args.steps:.1f} ms after, loss {after[0]:.3f}",
-        flush=True,
-    )
+            log(loss=found[name][0])
+    return found
 
 
 def write_traces(trainings, text, args, device):
@@ -140,9 +109,7 @@ def command_line():
     parser.add_argument("--rounds", type=int, default=5, help="how often both steps are measured")
     parser.add_argument("--steps", type=int, default=12, help="updates in a round, of each step")
     parser.add_argument("--length", type=int, default=32, help="characters in a window")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=8, help="windows in a step"
-    )
+    parser.add_argument("--batch-size", type=int, default=8, help="windows in a step")
     parser.add_argument("--layers", type=int, default=2, help="blocks of the network")
     parser.add_argument("--width", type=int, default=64, help="numbers for each character")
     parser.add_argument("--delay", type=float, default=0.002, help="seconds to read a window")
@@ -152,48 +119,27 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(torch.cuda.device_count())
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_num_threads(1)  # one core, whose peak is measured; the loader may have the others
     text = Text()
     trainings = {name: start(way, text, args, device) for name, way in WAYS.items()}
-    model = trainings["after"].model
-    starts = torch.arange(args.batch_size)
-    batch = [piece.to(device) for piece in windows(text.train, starts, args.length)]
-    args.flops, attention = profiling.counted_flops(model, *batch)
-    record = Record(
-        "14",
-        args,
-        source="step",
-        framework="torch",
-        model="gpt",
-        params=sum(p.numel() for p in model.parameters()),
-        optimizer="adamw",
-        dataset=text.facts | {"train_samples": args.steps * args.batch_size},
-        epochs_asked=args.rounds,
-    )
-    record.measure("flops", args.flops, "FLOP", attention=attention)
-    record.measure("bandwidth", profiling.bandwidth(device), "bytes/s")
-    record.measure("multiplied", profiling.multiplied(model), "")
-    record.measure("flops_error", profiling.flops_error(flops.step_flops, GPT), "")
-    record.measure("roofline_error", profiling.roofline_error(flops.attainable), "")
-    record.measure("reading_error", profiling.reading_error(reading.busy, reading.hidden), "")
-    record.measure("step_error", profiling.step_error(fast, slow, train_step, GPT), "")
-    record.measure("note_error", profiling.note_error(fast.note, GPT), "")
-    for name, training in trainings.items():
-        for what, count in profiling.count_step(*training, batch).items():
-            record.measure(what, count, "", way=name)
-    record.begin(model.parameters())
+    model = trainings["after"][1]
+    batch = windows(text.train, torch.arange(args.batch_size), args.length)
+    work, attention = profiling.counted_flops(model, *(piece.to(device) for piece in batch))
+    facts = text.facts | {"train_samples": args.steps * args.batch_size}
+    run = Run("14", args, model, source="step", dataset=facts, epochs_asked=args.rounds)
+    run.measure("flops", work, "FLOP", attention=attention)
+    run.measure("bandwidth", profiling.bandwidth(device), "bytes/s")
     for number in range(1, args.rounds + 1):
-        measure_round(record, number, trainings, text, args, device)
-    record.trained(model.parameters())
+        found = measure_round(run, number, trainings, text, args, device)
+        rounds.note(run, number, found, profiling.peak_flops(device), work, args.steps)
     loss, accuracy = evaluate(model, text, device, args.length)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     write_traces(trainings, text, args, device)
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

@@ -212,13 +212,13 @@ course.check("14.8", fast.note)
 # %% [markdown]
 # ## Before and after
 #
-# The job alternates between the two steps, so other load on the machine slows both. It counts how often each step
-# calls the network, waits, and runs operations. In every round, it also measures the core's peak with a large matrix
-# product, because a data sheet does not describe your machine.
+# The job alternates between the two steps, so other load on the machine slows both. In every round, it also measures
+# the core's peak with a large matrix product, because a data sheet does not describe your machine. Then `probe.py`
+# tests your functions, and counts how often each step calls the network, waits, and runs operations.
 
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")
-[run] = course.submit("job.sbatch", *size, options=one)
+run, probe = course.submit("job.sbatch", *size, options=one)
 
 
 def measure(run, name, **at):
@@ -228,7 +228,9 @@ def measure(run, name, **at):
 
 # %%
 for way in ("before", "after"):
-    counts = {name: measure(run, name, way=way) for name in ("forwards", "update_ops", "waits")}
+    prefix = "before_" if way == "before" else ""
+    names = ("forwards", "update_ops", "waits")
+    counts = {name: measure(probe, prefix + name) for name in names}
     print(f"{way}: {measure(run, 'step_ms', way=way):.1f} ms per step, {counts}")
 gains = [each["value"] for each in run.measured("gain")]
 course.predictions.compare("predict_gain", sorted(gains)[len(gains) // 2])

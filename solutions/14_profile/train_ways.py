@@ -7,9 +7,9 @@ import argparse
 
 import torch
 
-from lessons.toolkit.probes import profiling, scaled_steps
+from lessons.toolkit.probes import profiling
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 from gpt import GPT, Text, loss_of, windows
 from lengths import LENGTHS, padded
@@ -65,7 +65,7 @@ def command_line():
     parser.add_argument("--epochs", type=int, default=3, help="how often it says how far it is")
     parser.add_argument("--steps", type=int, default=20, help="updates in an epoch")
     parser.add_argument("--length", type=int, default=32, help="most characters in a window")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=4, help="windows a step")
+    parser.add_argument("--batch-size", type=int, default=4, help="windows a step")
     parser.add_argument("--layers", type=int, default=2, help="blocks of the network")
     parser.add_argument("--width", type=int, default=32, help="numbers for each character")
     parser.add_argument(
@@ -82,49 +82,38 @@ def train(way, args, text, device):
     torch.manual_seed(args.seed)
     model = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), args.lr, betas=(0.9, 0.99), eps=1e-12)
-    record = Record(
+    run = Run(
         "14",
         args,
+        model,
         source=way,
-        framework="torch",
-        model="gpt",
-        params=sum(p.numel() for p in model.parameters()),
-        optimizer="adamw",
         precision=str(PRECISIONS.get(way, torch.float32)).removeprefix("torch."),
         dataset=text.facts | {"train_samples": args.steps * args.batch_size},
     )
-    if way == "scaled":
-        record.measure("scaler_error", scaled_steps.scaler_error(LossScaler), "")
-    if way == "padded":
-        record.measure("padding_error", scaled_steps.padding_error(padded, GPT, loss_of), "")
     scaler, network, compiled = LossScaler(), model, profiling.Compilations(args.backend)
     if way in ("lengths", "padded"):
         network = compiled.compile(model)
-    record.begin(model.parameters())
     skipped = 0
     for number in range(1, args.epochs + 1):
         starts, loss_sum = starts_of(number, text, args), 0
-        with record.epoch(steps=args.steps) as epoch:
+        with run.epoch() as log:
             for step, own in enumerate(starts.split(args.batch_size)):
                 batch = [each.to(device) for each in batch_of(way, text, own, step, args)]
                 loss, none = train_step(way, network, optimizer, batch, scaler, 1 / args.parts)
                 loss_sum, skipped = loss_sum + loss, skipped + none
-            epoch.read(starts.numpy())
-            epoch.log(loss=loss_sum.item() / args.steps)
-        print(f"{way} {number}/{args.epochs}: loss {epoch.logged['loss']:.3f}", flush=True)
-    record.trained(model.parameters())
-    record.measure("zeros", profiling.share_of_zeros(model), "")
+            log(loss=loss_sum.item() / args.steps)
+        print(f"{way} {number}/{args.epochs}: loss {loss_sum.item() / args.steps:.3f}", flush=True)
+    run.measure("zeros", profiling.share_of_zeros(model))
     if way == "scaled":
-        record.measure("scale", scaler.scale, "", skipped=skipped)
-    record.measure("compilations", compiled.count, "")
+        run.measure("scale", scaler.scale, skipped=skipped)
+    run.measure("compilations", compiled.count)
     loss, accuracy = evaluate(model, text, device, args.length)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(torch.cuda.device_count())
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -46,7 +46,7 @@ CHAIN = [
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
     ("12_scaling/train.py", "10_native/train.py", 110),
     ("13_shard/train.py", "00_cluster/train_gpt.py", 220),
-    ("14_profile/train.py", "00_cluster/train_gpt.py", 265),
+    ("14_profile/train.py", "00_cluster/train_gpt.py", 185),
     ("14_profile/break_it.py", "14_profile/train_ways.py", 165),
     ("15_survive/train.py 15_survive/step.py", "13_shard/train.py", 385),
 ]
