@@ -19,6 +19,8 @@ from pathlib import Path
 
 from autograder.collect import metadata
 from autograder.collect.download import About, Item
+from autograder.errors import SettingsError
+from autograder.safe_text import shortened
 from autograder.settings.claims import Claim, same
 from autograder.submissions.class_folder import listed
 from autograder.submissions.kinds import TYPED, is_clutter, is_package, stem
@@ -63,6 +65,11 @@ class Platform:
         about = self.metadata(place)
         submissions = self.matches(place)
         names = {(same(facts["name"]), facts["id"]) for _, facts in submissions}
+        if submissions and participants and not participants.keys() & {id for _, id in names}:
+            raise SettingsError(
+                f"{shortened(place.name)}: the worksheet has none of these submissions: download "
+                "the worksheet of the same assignment"
+            )
         count = Counter(name for name, _ in names)
         for path, facts in submissions:
             who = about.get(path.name, About((self.claim(facts, count),), facts["time"]))

@@ -1,7 +1,7 @@
 """`autograder grade`: grade a class of submissions and write reports."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ import click
 from autograder.classroom.adjust import with_policy
 from autograder.classroom.pool import grade_each
 from autograder.classroom.whole_class import with_class
+from autograder.codes import EvidenceLevel
 from autograder.commands.finish import exit_code, locked, write
 from autograder.commands.options import (
     EXISTING,
@@ -34,6 +35,7 @@ from autograder.settings.policy import check_students
 from autograder.settings.rubric import unexpected
 from autograder.submissions.class_folder import Submission, read_class
 from autograder.submissions.manifest import is_doubtful, reasons
+from autograder.verdict import Grade
 from autograder.wording import counted
 
 
@@ -133,8 +135,22 @@ def grade_all(
             answers = counted(len(missing), "answer")
             text = f"Lesson {lesson}: no expected value for {answers}, which therefore earn nothing"
             said.append(f"{text}: copy expected/{lesson}.yaml into the folder of your rubrics.")
+    said.append(accounting_notice(rows, settings.jobs))
     terminal.show(rows, out, settings.titles, settings.profile, said)
     return exit_code(rows)
+
+
+def accounting_notice(rows: Sequence[Grade], jobs: Collection[str] | None) -> str:
+    """Return a message if the accounting has none of the jobs, or contradicts all of them."""
+    runs = [(row, run.job_id) for row in rows for run in row.runs if run.counted and run.job_id]
+    if jobs is None or not runs:
+        return ""
+    for row, job in runs:
+        known = job in jobs or job.partition(".")[0] in jobs
+        if known and row.tier != EvidenceLevel.CONTRADICTED:
+            return ""
+    count = counted(len(runs), "run")
+    return f"The accounting fits none of the class's {count}: is it of another cluster or time?"
 
 
 def check_outside(place: Path, out: Path) -> None:

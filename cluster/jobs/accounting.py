@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from autograder.commands.options import FILE
 from autograder.settings.class_file import read_class_file
 from autograder.settings.roster import read_roster
 from autograder.slurm_notation import SACCT_FORMAT
@@ -14,16 +15,9 @@ USER = SACCT_FORMAT.split(",").index("user")
 
 
 @click.command(
-    "accounting",
-    epilog="Exit code 0: exported; 1: Slurm shows no job of these accounts; 2: wrong usage.",
+    epilog="Exit code 0: exported; 1: Slurm shows no job of these accounts; 2: wrong usage."
 )
-@click.option(
-    "--class",
-    "class_file",
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The class.yaml that names the roster.",
-)
+@click.option("--class", "class_file", required=True, type=FILE, help="Names the roster.")
 @click.option("--since", required=True, metavar="DATE", help="The first day, like 2026-10-01.")
 def accounting_command(class_file: Path, since: str) -> None:
     """Print the accounting of the jobs of the roster's logins, and of no other account.
@@ -35,25 +29,18 @@ def accounting_command(class_file: Path, since: str) -> None:
     logins = {person.login for person in people.values() if person.login}
     if not logins:
         raise click.UsageError(f"{class_file} names no roster with a column `login`")
-    unknown = {login for login in logins if not has_account(login)}
-    if unknown:
-        click.echo(f"No account on this machine: {', '.join(sorted(unknown))}", err=True)
-    users = ",".join(sorted(logins - unknown))
-    words = ["sacct", "-D", "-P", f"--user={users}", f"--starttime={since}"]
-    done = real_command.run([*words, f"--format={SACCT_FORMAT}"]) if users else None
-    if done is None or done.returncode:
-        why = "no login of the roster has an account here"
-        raise click.ClickException(real_command.complaint(done, "sacct failed") if done else why)
-    header, *lines = done.stdout.splitlines() or [""]
-    # A step has no user, and follows its job.
-    kept, own = [], False
-    for line in lines:
-        user = [*line.split("|"), "", ""][USER]
-        own = user in logins if user else own
+    users = ",".join(sorted(filter(has_account, logins)))  # others would be an error of sacct's
+    words = ["sacct", "-D", "-P", f"--format={SACCT_FORMAT}", f"--starttime={since}"]
+    done = real_command.run([*words, f"--user={users or ','.join(sorted(logins))}"])
+    lines, kept, own = done.stdout.splitlines(), list[str](), False
+    for line in lines[1:]:
+        user = [*line.split("|"), ""][USER]
+        own = user in logins if user else own  # a step has no user, and follows its job
         kept += [line] if own else []
     if not kept:
-        raise click.ClickException(f"Slurm shows no job of {users} since {since}")
-    click.echo("\n".join([header, *kept]))
+        none = f"Slurm shows no job of the roster's accounts since {since}"
+        raise click.ClickException(real_command.complaint(done, none))
+    click.echo("\n".join([lines[0], *kept]))
 
 
 def has_account(login: str) -> bool:

@@ -53,6 +53,16 @@ def test_each_student_is_found_by_the_rosters_ids(tmp_path, grade, roster, platf
         assert [f["title"] for f in one["findings"] if LATE not in f["title"]] == []
 
 
+def test_the_worksheet_of_another_assignment_is_refused(tmp_path, collect, roster):
+    name, make = FORMS["Moodle's folders"][1:]
+    place = write(tmp_path / "down", name, make())
+    (tmp_path / "01.csv").write_text("Identifier,Full name,Grade\nParticipant 99,Bob,\n")
+    words = ("--roster", roster, "--worksheet", tmp_path / "01.csv")
+    done = collect(place, *words, platform="moodle")
+    assert done.exit_code == 2
+    assert "worksheet" in done.output
+
+
 def test_a_clone_of_the_whole_course_counts_its_lessons_alone(tmp_path, grade, roster):
     """Not the course's own programs, nor the table of answers that it has."""
     course = {"autograder/cli.py": b"", "lessons/questions/answer_hashes.json": b"flat = 3"}

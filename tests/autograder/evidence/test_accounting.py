@@ -121,6 +121,16 @@ def test_plain_outputs_cannot_claim_more_seconds_than_their_job_had(tmp_path, el
     assert examine.examine(runs, runs, examine.Sources(jobs, ["ada"])).tier == tier
 
 
+@pytest.mark.parametrize(
+    ("cells", "asks"), [({}, False), ({"NodeList": "q7"}, True), ({"job": "77"}, True)]
+)
+def test_the_export_of_another_cluster_is_noticed(tmp_path, grade, cells, asks):
+    dump(tmp_path / "sacct.txt", row(**cells), row(**{"job": "1235", **cells}))
+    hand_in(tmp_path / "class/ada/02")
+    done = grade(tmp_path / "class", *setting("accounting", tmp_path / "sacct.txt"))
+    assert ("another cluster" in done.stderr) == asks
+
+
 def test_a_requeued_job_is_one_job_and_its_first_submission_counts(tmp_path):
     lines = [
         row(start=-500, end=-300, State="REQUEUED", Submit="1000", TotalCPU="00:02", NodeList="n7"),
