@@ -217,6 +217,7 @@ class Grade:
     of_runs: float = 0.0  # the points in max_score for what jobs printed
     raw_score: float | None = None  # as measured, before any adjustment
     late_points: float = 0.0  # points lost for late days
+    unrounded: float | None = None  # the score before rounding, if that changed it
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
     unused_overrides: tuple[str, ...] = ()  # of checks that were not judged, for the instructor
     seen: tuple[str, ...] = ()  # reasons to look that the instructor has settled

@@ -86,7 +86,7 @@ def merged(same: Sequence[Grade]) -> Grade:
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
-    """For each lesson, apply changed checks, then late days, then changed totals and excuses."""
+    """For each lesson, apply changed checks, late days, rounding, changed totals and excuses."""
     left = policy.late.free_days
     changed = []
     for grade in grades:
@@ -97,6 +97,7 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
             if change.check and change.points is not None:
                 grade = _override_check(grade, change)
         grade, left = _late(grade, policy, student, left)
+        grade = _rounded(grade, policy.step)
         for change in overrides:
             if not change.check:
                 grade = _override_total(grade, change)
@@ -149,12 +150,22 @@ def _override_total(grade: Grade, change: Override) -> Grade:
         text = f"excused by the instructor: {change.reason}"
         # Nothing is left to do, so the page gives no advice.
         nothing = {"findings": (), "checks": ()}
-        return adjusted(grade, text, score=None, status=GradeStatus.EXCUSED, **nothing)
+        excused = adjusted(grade, text, score=None, status=GradeStatus.EXCUSED, **nothing)
+        return replace(excused, unrounded=None)
     text = by_hand(change)
     changes = {"score": change.points, "status": GradeStatus.GRADED, "late_points": 0.0}
-    changes |= {"max_score": grade.worth, "waiting": 0.0}
+    changes |= {"max_score": grade.worth, "waiting": 0.0, "unrounded": None}
     checks = (replace(c, by_hand=WITH_LESSON) if c.status == WAITS else c for c in grade.checks)
     return adjusted(grade, text, by_hand=text, checks=tuple(checks), **changes)
+
+
+def _rounded(grade: Grade, step: float | None) -> Grade:
+    """Return the grade rounded to the nearest multiple of the step, halves upwards."""
+    if step is None or grade.score is None:
+        return grade
+    nearest = round(math.floor(grade.score / step + 0.5 + 1e-9) * step, 4)
+    score = min(nearest, max(grade.max_score, grade.score))
+    return replace(grade, score=score, unrounded=grade.score) if score != grade.score else grade
 
 
 def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade, int]:

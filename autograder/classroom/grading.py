@@ -163,7 +163,8 @@ def no_rubric(
         f"a folder named after one of the lessons {', '.join(sorted(settings.rubrics))}",
         f"lesson {name}" if name else "nothing that names a lesson",
         [Where(file, 0) for file in list(files.outputs.values())[:3]],
-        "name the folder like `02_serial`" + (f", or add the rubric {name}.yaml" if name else ""),
+        f"name the folder after its lesson, like `{min(settings.rubrics, default='02')}`"
+        + (f", or add the rubric {name}.yaml" if name else ""),
     )
     grade = settings.without_points(student, name or "?", GradeStatus.NO_RUBRIC)
     return replace(grade, findings=(*files.findings, finding))

@@ -1,7 +1,7 @@
 """Combine class.yaml with the options of `grade` that replace its fields."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,13 +95,16 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
         references=read_calibration(field("calibration")),
         jobs=read_accounting(options["accounting"]) if "accounting" in options else None,
         accounting_required=field("accounting_is") is not None,
-        policy=read_policy(
-            loaded,
-            field("late", LatePolicy()),
-            file,
-            field("extensions"),
-            field("overrides"),
-            meant_by(people),
+        policy=replace(
+            read_policy(
+                loaded,
+                field("late", LatePolicy()),
+                file,
+                field("extensions"),
+                field("overrides"),
+                meant_by(people),
+            ),
+            step=field("round"),
         ),
         reruns=read_reruns(field("reruns")),
         logins={p.student: p.login for p in people.values() if p.login},

@@ -203,6 +203,8 @@ def did_not_finish(name: str, run: Run, which: str = "the run") -> NotMeasured:
         try_ = "also submit the job's error output, or let the program print when it is done"
     elif run.outcome == Outcome.TIMEOUT:
         try_ = f"ask for more time (`--time`), or find out which rank waited for which: {try_}"
+    elif run.outcome == Outcome.OOM:
+        try_ = f"use a smaller batch or network, or ask for more memory (`--mem`); {try_}"
     where = problem.where if problem else [Where(file, 1) for file in run.files[:1]]
     return NotMeasured(reason, try_, where, ReasonCode.RUN_UNFINISHED)
 

@@ -159,7 +159,8 @@ def reported(name: str, what: str, epoch: int | None = None) -> Callable[[Run], 
         source = run if epoch is None else run.epochs[epoch] if run.epochs else None
         number = getattr(source, name, None)
         if number is None:
-            raise NotMeasured(f"the output has no {what}")
+            hint = f"print a line such as `{what.capitalize()}: 0.97`, with a plain number"
+            raise NotMeasured(f"the output has no {what}", hint)
         measured = printed(number)
         if name.endswith("accuracy") and not 0 <= measured.value <= 1:
             reason = f"the {what} is {measured.value:g}, not between 0 and 1"

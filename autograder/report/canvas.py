@@ -5,7 +5,7 @@ their title. Scores are compared to two decimals.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder.errors import SettingsError
@@ -56,7 +56,7 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], export: Path) ->
         if has_points:
             result.students.append(student)
         else:
-            result.without.append(" ".join(reversed(line[0].split(", ", 1))))
+            result.without.append(natural(line[0]))
     kept = [*range(header.index("Section") + 1), *places.values()]
     result.lines = [[line[place] for place in kept] for line in [header + names, *table]]
     graded = {student for (student, _), row in by_key.items() if canvas_cell(row, 1.0) is not None}
@@ -85,4 +85,14 @@ def finder(
     ids += [(name, column, name) for name, _ in graded for column in ("SIS Login ID", "Student")]
     find = filling.finder((name, [f"{column}:{id_}"]) for name, column, id_ in ids if id_)
     places = [(column, header.index(column)) for column, _ in facts if column in header]
-    return lambda line: find(f"{column}:{line[place].strip()}" for column, place in places)
+
+    def candidates(line: Sequence[str]) -> Iterator[str]:
+        yield from (f"{column}:{line[place].strip()}" for column, place in places)
+        yield f"Student:{natural(line[0])}"
+
+    return lambda line: find(candidates(line))
+
+
+def natural(name: str) -> str:
+    """Return `Ada Lovelace` for Canvas's `Lovelace, Ada`."""
+    return " ".join(reversed(name.strip().split(", ", 1)))

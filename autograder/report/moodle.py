@@ -10,9 +10,10 @@ from pathlib import Path
 
 from autograder.errors import SettingsError
 from autograder.report import filling
+from autograder.report.signs import points
 from autograder.safe_text import csv_cell
 from autograder.settings.roster import Person
-from autograder.verdict import Grade
+from autograder.verdict import WAITS, Grade
 
 # Headers in English and German
 GRADE, FEEDBACK = ("grade", "bewertung"), "feedback"
@@ -87,4 +88,6 @@ def filled_name(worksheet: Path) -> str:
 def comment(row: Grade) -> str:
     """Return the comment for the student: no hidden checks, and no time, which Moodle shows."""
     waiting = f"points waiting for your instructor: {row.waiting:g}" if row.waiting else ""
-    return "; ".join(filter(None, [row.status, waiting, *row.changes]))
+    less = (c for c in row.checks if c.score < c.points and not c.hidden and c.status != WAITS)
+    lost = (f"{c.title}: {points(c.score)}/{points(c.points)}" for c in less)
+    return "; ".join(filter(None, [row.status, *lost, waiting, *row.changes]))

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from autograder.report.signs import LEGEND, SIGNS, changed_line, points
+from autograder.report.signs import LEGEND, SIGNS, before_rounding, changed_line, points
 from autograder.wording import counted, sentence, shown
 
 CODE = re.compile(r"`([^`\n]+)`")
@@ -26,7 +26,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     source = env.loader.get_source(env, "style.css")[0]  # type: ignore[union-attr]
-    functions: list[Callable] = [points, counted, shown, changed_line]
+    functions: list[Callable] = [points, counted, shown, changed_line, before_rounding]
     env.globals.update({function.__name__: function for function in functions})
     env.globals.update(style=Markup(source), signs=SIGNS, legend=LEGEND)
     env.filters.update(coded=coded, sentence=sentence)

@@ -10,6 +10,7 @@ from autograder.report.signs import check_line
 from autograder.report.student.next_steps import for_student
 from autograder.report.student.said_once import reasons_in
 from autograder.safe_text import LONGEST, printable
+from autograder.settings.rubric_schema import depends_on_profile
 from autograder.verdict import NOT_MEASURED, Part
 
 
@@ -31,6 +32,7 @@ def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
         for_student=for_student,
         decided_parts=decided_parts,
         by_hint=by_hint,
+        depends_on_profile=depends_on_profile,
     )
     return "\n".join(printable(line, LONGEST) for line in report.split("\n"))
 

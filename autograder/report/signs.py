@@ -20,6 +20,10 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def before_rounding(row: Grade) -> str:
+    return "" if row.unrounded is None else f"{points(row.unrounded)} before rounding"
+
+
 def full_name(student: str, people: Mapping[str, Person]) -> str:
     """Return the student's full name from the roster, or else the name in the grades."""
     return printable(people.get(student, Person(student)).full_name or student)
@@ -40,7 +44,7 @@ def notice(row: Grade) -> str:
     first = ""
     if row.look:
         first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
-    elif row.score == row.raw_score:
+    elif row.raw_score == (row.score if row.unrounded is None else row.unrounded):
         missed = [c.id for c in row.checks if c.score < c.points and c.status != WAITS]
         first = ("lost points: " + ", ".join(missed)) if missed else ""
     # If times are missing, one message reports it for all rows.

@@ -40,6 +40,7 @@ class Policy:
     extensions: dict[Key, tuple[float, str]] = field(default_factory=dict)  # days
     overrides: dict[Key, tuple[Override, ...]] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)  # student -> the first row about them
+    step: float | None = None  # the totals of lessons are rounded to its multiples
 
 
 # --- reading ------------------------------------------------------------------------------------

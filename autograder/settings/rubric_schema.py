@@ -56,13 +56,28 @@ def _of_a_run(name: str) -> str:
     return name
 
 
+# Metrics that are fractions, with the largest threshold that makes sense: 80 means 0.8.
+FRACTIONS = {"test_accuracy": 1, "train_accuracy": 1}
+FRACTIONS |= dict.fromkeys(("efficiency", "study_efficiency", "rounds_share"), 2)
+PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+
+
+def _check_fraction(metric: str, value: object) -> None:
+    """Refuse "80%", and 80 for an accuracy, with the number that is meant."""
+    percent = PERCENT.fullmatch(value) if isinstance(value, str) else None
+    if percent:
+        raise ValueError(f"write {float(percent[1]) / 100:g}, not {value}")
+    if is_number(value) and value > FRACTIONS.get(metric, value):
+        raise ValueError(f"{metric} is a fraction: write {value / 100:g}, not {value:g}")
+
+
 RunMetric = Annotated[str, AfterValidator(_of_a_run)]
 
 
 def tolerance(written: str | float) -> tuple[float, float]:
     """Return a tolerance such as "2%" or 0.01 as (relative, absolute)."""
     if isinstance(written, str):
-        percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", written)
+        percent = PERCENT.fullmatch(written)
         if not percent:
             raise ValueError(f"a tolerance is a number or a percentage, not {written!r}")
         return float(percent[1]) / 100, 0.0
@@ -155,11 +170,13 @@ class Condition(Strict):
             raise ValueError("half_from and zero_from need at_least or at_most")
         if self.minus and self.over:
             raise ValueError("give minus or over, not both")
-        for name in ("at_least", "at_most", "above", "below", "half_from", "zero_from"):
+        _check_fraction("test_accuracy", self.at.get("accuracy"))
+        for name in (*OPERATORS, "half_from", "zero_from"):
             bound = getattr(self, name) or Threshold(value=0.0)
-            for word in (bound.value, bound.smoke, bound.full):
-                if isinstance(word, str):
-                    raise ValueError(f"{name} needs a number, not {word!r}")
+            for value in (bound.value, bound.smoke, bound.full):
+                _check_fraction("" if self.over else self.metric, value)
+                if isinstance(value, str) and name != "equal":
+                    raise ValueError(f"{name} needs a number, not {value!r}")
         tolerance(self.tolerance)
         self._check_order()
         return self

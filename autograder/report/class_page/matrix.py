@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from autograder.codes import GradeStatus
 from autograder.grouping import grouped
-from autograder.report.signs import full_name, points
+from autograder.report.signs import before_rounding, full_name, points
 from autograder.report.student.missing import due_time, points_lost
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
@@ -26,6 +26,7 @@ class Cell:
     later: str = ""  # the student's own due time
     most: float = 0.0  # the points that a missing lesson loses
     changed: str = ""  # why the points differ from the sum of the checks
+    exact: str = ""  # the points before rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,8 @@ def cell(rows: Sequence[Grade], head: Column, policy: Policy) -> Cell:
     if row.score is not None:
         share = row.score / row.max_score if row.max_score else 0.0
         kind = "full" if share >= 1 else "part" if share > 0 else "zero"
-        return Cell(points(row.score), kind, row.score, look, changed="; ".join(row.for_instructor))
+        changed, exact = "; ".join(row.for_instructor), before_rounding(row)
+        return Cell(points(row.score), kind, row.score, look, changed=changed, exact=exact)
     if row.status == GradeStatus.MISSING:
         if head.never_due and not look:
             return Cell("·", "later", -2.5)

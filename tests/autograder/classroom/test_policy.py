@@ -43,6 +43,27 @@ def test_without_any_policy_the_measured_score_stands(graded):
     assert graded() == ("9.6", "graded", "")
 
 
+@pytest.mark.parametrize(
+    ("step", "score", "late"),
+    [(0.5, (9.5, 9.6), (9.5, 9.3)), (0.4, (9.6, None), (9.2, 9.3)), (6.4, (10, 9.6), (6.4, 9.3))],
+)
+def test_the_total_is_rounded_after_late_days_but_not_points_by_hand(
+    tmp_path, graded, grade, step, score, late
+):
+    graded()
+
+    def row(*more):
+        path = grade(tmp_path / "class", "--set", f"round={step}", *more).folder / "grades.json"
+        [found] = json.loads(path.read_text())["grades"]
+        return found["score"], found["unrounded"]
+
+    assert row() == score
+    (tmp_path / "o.csv").write_text("student,lesson,points,reason\nada,02,7.7,talk\n")
+    assert row("--set", f"overrides={tmp_path / 'o.csv'}") == (7.7, None)
+    rules = late_rules(tmp_path, "due: {'02': '2026-02-28T23:59:00+00:00'}\npenalty_a_day: 3%")
+    assert row(*rules) == late
+
+
 DAY = "2026-03-01T2"  # due at 23:59
 JOBS = [("1234", "0:00"), ("1235", "1:00")]
 WEEK = 1772445600  # when the jobs began: the day after

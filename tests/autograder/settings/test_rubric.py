@@ -85,6 +85,8 @@ MISTAKES = [
     ("equal: 407050", "equal: 1, only: ful", 11, "should be 'smoke' or 'full'; found 'ful'"),
     ("equal: 407050", "equal: 1, take: bst", 11, "should be 'each' or 'best'; found 'bst'"),
     ("equal: 407050", "equal: [1]", 11, "equal.value: should be a valid number, or"),
+    ("params, of: keras, equal: 407050", "test_accuracy, of: keras, above: 80", 11, "write 0.8,"),
+    ("equal: 407050", "equal: 80%", 11, "write 0.8,"),
     ("equal: 407050", "at_least: '0,9'", 11, "at_least needs a number, not '0,9'"),
     ("equal: 407050", "at_least: 2, half_from: 3", 11, "below at_least, and 3 is not below 2"),
     ("  gpu:", "  cpu: {ask: Q, kind: number}\n  gpu:", 17, "uses the answer"),
