@@ -26,6 +26,17 @@ class Audience(StrEnum):
 STUDENT, BOTH, INSTRUCTOR = Audience
 
 
+# The ranks of findings by how much harm they do if nobody looks at them.
+HARM = {
+    0: ("GRADER_FAILED", "OWNER_UNKNOWN", "LESSON_UNKNOWN", "NO_RUBRIC", "NOTHING_FOUND",
+        "CHECK_NOT_MEASURED", "ANSWERS_NOT_TEXT", "ANSWER_LINE_UNREAD", "OTHER_LESSON"),
+    1: ("FILE_", "ARCHIVE_", "TERMINAL_COPY", "OUTPUT_CUT", "LEFT_OUT"),
+    3: ("SHARED_",),
+    6: ("CHECK_BORDERLINE",),
+}  # fmt: skip
+RANKS = {CONTRADICTS: 2, DOUBT: 4, LOOK: 5, INFORMATION: 7}
+
+
 class FindingCode(StrEnum):
     """Findings about a submission, its runs or its answers. Without a heading, they bring one."""
 
@@ -47,8 +58,12 @@ class FindingCode(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return the position of this severity in lists of findings, the most severe first."""
-        return SEVERITIES.index(self.severity)
+        """Return the position in lists of findings, the most harmful first.
+
+        The order is: not understood, damaged, contradicted, copied, doubtful, others, borderline.
+        """
+        named = (rank for rank, names in HARM.items() if self.name.startswith(names))
+        return next(named, RANKS[self.severity])
 
     # fmt: off
     # What was submitted, by whom and when.

@@ -16,7 +16,8 @@ from autograder.verdict import PASSED, Grade
 from autograder.wording import counted
 
 COLUMNS = ("student", "lesson", "points", "state", "evidence", "what to look at")
-MOST_SHOWN = 100  # rows on a terminal; if there are more, only those that a person should look at
+MOST_SHOWN = 40  # rows on a terminal; if there are more, only the FIRST that need a person
+FIRST = 10
 WIDEST = 32  # characters of a name, so that one long name does not move all columns
 
 
@@ -26,6 +27,13 @@ def summary(rows: Sequence[Grade]) -> str:
     graded = states.pop(GradeStatus.GRADED, 0)
     counts = [f"{graded} graded", *(f"{count} {state}" for state, count in sorted(states.items()))]
     return f"{', '.join(counts)}, {sum(bool(row.look) for row in rows)} for a person to look at."
+
+
+def reasons(rows: Sequence[Grade]) -> str:
+    """Return how many rows have each reason to look first, the most harmful reasons first."""
+    first = Counter(row.look[0].code for row in rows if row.look)
+    order = sorted(first.items(), key=lambda item: (item[0].rank, -item[1]))
+    return "To look at: " + ", ".join(f"{count} {code}" for code, count in order)
 
 
 def size_notice(rows: Sequence[Grade], profile: str) -> str:
@@ -43,18 +51,20 @@ def show(
 ) -> None:
     """Print one line per grade; for a single student, also each check. Then print messages.
 
-    If there are many rows, a terminal shows only those that need a look.
+    If there are many rows, a terminal shows only those that need a person first, and how many have
+    each reason.
     """
     terminal, visible = sys.stdout.isatty(), rows
     if terminal and len(rows) > MOST_SHOWN:
-        visible = [row for row in rows if row.look][:MOST_SHOWN]
+        looks = sorted((r for r in rows if r.look), key=lambda r: (r.look[0].code.rank, r.key))
+        visible = looks[:FIRST]
     if visible:
         show_rows(visible, shutil.get_terminal_size().columns if terminal else sys.maxsize)
     is_one_student = len({row.student for row in rows}) == 1
     if is_one_student:
         show_checks(rows, titles)
     if len(visible) < len(rows):
-        print(f"Shown: {len(visible)} of {len(rows)}. The others are in the reports.")
+        print(f"Shown: {len(visible)} of {len(rows)}. {reasons(rows)}")
     lines = [summary(rows), size_notice(rows, profile), *said]
     if out is not None:
         lines.append(f"Reports: {out / 'index.html'}")

@@ -6,8 +6,13 @@ import re
 import subprocess
 import sys
 
+import click
 import pytest
 
+from autograder.codes import FindingCode
+from autograder.notes import make_note
+from autograder.report import terminal
+from autograder.verdict import Grade
 from tests.autograder.conftest import COLUMNS
 from tests.autograder.make_record import hand_in, make_record
 
@@ -44,3 +49,16 @@ def on_terminal(command: list[str], columns: int) -> list[str]:
     with open(ours, "rb", buffering=0) as terminal:
         text = terminal.read(65536).decode()
     return re.sub(r"\x1b\[[\d;]*m", "", text).replace("\r", "").split("\n")
+
+
+def test_a_terminal_shows_the_ten_of_a_large_class_that_need_a_person_first(capsys, monkeypatch):
+    def row(number, code):
+        note = make_note(code, name="a")
+        return Grade(f"s{number:03}", "02", "T", "full", "graded", 1.0, 2.0, findings=(note,))
+
+    codes = [FindingCode.CHECK_BORDERLINE] * 290 + [FindingCode.OUTPUT_CUT] * 10
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    terminal.show([row(n, code) for n, code in enumerate(codes)], None, {}, "full")
+    lines = click.unstyle(capsys.readouterr().out).splitlines()
+    assert [line[:4] for line in lines[1:11]] == [f"s{n}" for n in range(290, 300)]
+    assert len(lines) < 20

@@ -25,7 +25,7 @@ def yourself(*words):
 CASES = {
     "all of it": (
         {},
-        ["8.4 of 10 points earned, 1.6 only your instructor can give (profile full)",
+        ["10 of 10 points if your instructor agrees (profile full)",
          "compared with what the solution reaches on your site"],
         ["not yet", "found:"],
         0,

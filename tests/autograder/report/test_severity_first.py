@@ -17,6 +17,9 @@ SYNTHETIC = make_note(FindingCode.SYNTHETIC_DATA)
 COPY = make_note(FindingCode.SHARED_RUN, name="ada")
 FEWER = make_note(FindingCode.RERUN_FEWER_POINTS)
 FORGED = make_note(FindingCode.CHAIN_BROKEN)
+UNREAD = make_note(FindingCode.FILE_UNREADABLE)
+NOT_MEASURED = make_note(FindingCode.CHECK_NOT_MEASURED, name="a")
+BORDERLINE = make_note(FindingCode.CHECK_BORDERLINE, name="a")
 
 
 def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
@@ -30,6 +33,9 @@ def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
     [
         ((SYNTHETIC, COPY), FindingCode.SHARED_RUN),
         ((SYNTHETIC, COPY, FORGED), FindingCode.CHAIN_BROKEN),
+        ((FORGED, UNREAD), FindingCode.FILE_UNREADABLE),
+        ((UNREAD, NOT_MEASURED), FindingCode.CHECK_NOT_MEASURED),
+        ((BORDERLINE, SYNTHETIC), FindingCode.SYNTHETIC_DATA),
     ],
 )
 def test_the_most_severe_reason_is_first(look, first):
