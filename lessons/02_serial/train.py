@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 keras = tf.keras
 
@@ -43,20 +43,19 @@ def command_line():
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
-    parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate for one device")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     keras.utils.set_random_seed(args.seed)
-    mnist = data.load("mnist", train_samples=args.train_samples)
+    mnist = data.load("mnist", args.train_samples)
 
     model = build_model(args.model)
     model.compile(
@@ -66,29 +65,18 @@ def main():
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
 
-    record = Record(
-        "02",
-        args,
-        source="keras",
-        params=model.count_params(),
-        optimizer="adam",
-        dataset=mnist.facts,
-    )
+    run = Run("02", args, model)
     model.fit(
         mnist.x_train,
         mnist.y_train,
         batch_size=args.batch_size,
         epochs=args.epochs,
         verbose=2,
-        callbacks=[record.keras_callback(bend=True)],
+        callbacks=[run.keras()],
     )
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        params=model.get_weights(),
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

@@ -124,11 +124,20 @@ def job_of(bundle: Bundle, source: object) -> str:
     makers = set()
     for path in bundle.files.get("job files", []):
         for program in PROGRAM.findall(text_of(bundle.folder / path)):
-            written = text_of(bundle.folder / program)
-            sources = {word for line in SOURCE.findall(written) for word in WORD.findall(line)}
-            if source in sources:
+            if source in sources_in(text_of(bundle.folder / program)):
                 makers.add(str(path))
     return f"; its job file is {makers.pop()}" if len(makers) == 1 else ""
+
+
+def sources_in(program: str) -> set[str]:
+    """Return the sources that a program states, or the one that its Run finds by itself."""
+    stated = {word for line in SOURCE.findall(program) for word in WORD.findall(line)}
+    if stated or "Run(" not in program:
+        return stated
+    kind = "keras" if "import tensorflow" in program else "torch"
+    if "import horovod" in program:
+        return {f"{kind}-horovod"}
+    return {"ddp" if "torch.distributed" in program else kind}
 
 
 def text_of(path: Path) -> str:

@@ -77,8 +77,7 @@ course.plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #   backwards, and is read after the device has finished.
 #
 # The options are those of lesson 01. A job file changes the training with `--epochs`, `--batch-size` and
-# others, without touching the program. (Older material writes `--batch_size`, which works, too.) This
-# command lists all options:
+# others, without touching the program. This command lists all options:
 #
 #     python train.py --help
 #
