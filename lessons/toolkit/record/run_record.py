@@ -64,7 +64,7 @@ class Run:
         self.rate, self.optimizer = short(settings(args).get("lr")), facts.get("optimizer")
         self.machine_waits = True  # the second line waits for the first step's optimizer
         self.epoch_facts: dict[str, Any] | None = None  # of an epoch whose loss is not known yet
-        self.hook = count_torch_steps(self) if hasattr(model, "state_dict") else None
+        self.hooks = count_torch_steps(self) if hasattr(model, "state_dict") else ()
         self.tell("header", self.header)
         self.tell("rank", self.presence())
         atexit.register(self.abort)
@@ -213,8 +213,8 @@ class Run:
         self.tell_epoch()
         self.ended = True
         atexit.unregister(self.abort)
-        if self.hook is not None:
-            self.hook.remove()
+        for hook in self.hooks:
+            hook.remove()
         if test_accuracy is not None:
             self.evaluated(test_accuracy, test_loss, "test")
         self.tell("rank_end", self.last_facts())
@@ -331,17 +331,21 @@ def find_ranks() -> Ranks:
 
 
 def count_torch_steps(run: Run) -> Any:
-    """Count the steps of the model's optimizer, with PyTorch's hook for all optimizers."""
-    from torch.optim.optimizer import register_optimizer_step_post_hook
+    """Count the steps of the model's optimizer, with PyTorch's hooks for all optimizers."""
+    from torch.optim.optimizer import (
+        register_optimizer_step_post_hook as after,
+        register_optimizer_step_pre_hook as before,
+    )
 
     own = {id(param) for param in run.model.parameters()}
+    in_step: list[Any] = []  # Horovod's step calls PyTorch's, which is no second step
 
     def after_step(optimizer: Any, *_: Any) -> None:
-        groups = optimizer.param_groups
-        if any(id(param) in own for group in groups for param in group["params"]):
+        groups = in_step.pop().param_groups
+        if not in_step and any(id(param) in own for group in groups for param in group["params"]):
             run.stepped(optimizer)
 
-    return register_optimizer_step_post_hook(after_step)
+    return before(lambda optimizer, *_: in_step.append(optimizer)), after(after_step)
 
 
 def settings(args: Any) -> dict[str, Any]:
