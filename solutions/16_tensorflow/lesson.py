@@ -112,10 +112,10 @@ def run(job, options, *words):
     return course.submit(job, *few, *batch, *words, options=options)
 
 
-[workers] = run("job_multiworker.sbatch", course.on_nodes(ranks, device))
-heard = {each["name"]: each["value"] for each in workers.measures}["ranks_heard"]
-spread = workers.end["param_spread"]
-print(f"{workers.workers} workers, {heard:g} heard each other, {spread:g} apart")
+workers, probe = run("job_multiworker.sbatch", course.on_nodes(ranks, device))
+found = {each["name"]: each["value"] for each in probe.measures}
+print(f"{workers.workers} workers, {found['ranks_heard']:g} heard each other, ", end="")
+print(f"{found['update_spread']:g} apart, {found['update_error']:.0e} from one process")
 print(f"accuracy {workers.test_accuracy.value:.4f}, loss of all workers", end=" ")
 print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 

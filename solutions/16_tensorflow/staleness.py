@@ -35,15 +35,15 @@ def train_late(mnist, reads, lr, batch=32, seed=1):
     return float((probabilities.argmax(axis=1) == mnist.y_test).mean())
 
 
-def tell_staleness(record, results):
+def tell_staleness(run, results):
     """Record who made how many gradients, and how many of them were how many updates late.
 
     results: for each gradient its worker and its staleness.
     """
     workers, late = np.array(results, dtype=int).T
-    record.measure("staleness_mean", float(late.mean()), "updates")
+    run.measure("staleness_mean", float(late.mean()), "updates")
     for value, count in zip(*np.unique(late, return_counts=True), strict=True):
-        record.measure("staleness", int(count), "gradients", late=int(value))
+        run.measure("staleness", int(count), "gradients", late=int(value))
     for worker, count in zip(*np.unique(workers, return_counts=True), strict=True):
-        record.measure("work", int(count), "gradients", worker=int(worker))
-    record.measure("workers_heard", len(np.unique(workers)), "workers")
+        run.measure("work", int(count), "gradients", worker=int(worker))
+    run.measure("workers_heard", len(np.unique(workers)), "workers")

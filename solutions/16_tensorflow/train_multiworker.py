@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from lessons.toolkit import data
-from lessons.toolkit.record import Record, param_hash
+from lessons.toolkit.record import Run
 
 from tf_cluster import in_time, join_cluster, take_gpu, this_rank
 
@@ -60,26 +60,15 @@ def my_share(samples, seed, rank, size):
     return order[: samples // size * size][rank::size]
 
 
-def my_batches(images, numbers, batch):
-    """Return batches of images and their numbers in the data set, which are not sharded again."""
-    batches = tf.data.Dataset.from_tensor_slices(numbers).batch(batch)
-    return batches.map(lambda some: (tf.gather(images, some), some))
+def my_batches(x, y, shares, batch):
+    """Return this worker's batches of all epochs, which are not sharded again.
 
-
-def every_rank(strategy, row):
-    """Return the rows of all workers, gathered by the strategy's own collective."""
-    mine = strategy.experimental_distribute_values_from_function(lambda _: tf.constant(row))
-    return strategy.gather(mine, axis=0).numpy()
-
-
-def all_numbers(record, strategy):
-    """Return a callback that records what all workers have read, after each epoch."""
-
-    def bring_together(*_):
-        mine = np.concatenate(record.numbers)
-        record.numbers[:] = [every_rank(strategy, mine[None]).reshape(-1)]
-
-    return keras.callbacks.LambdaCallback(on_epoch_end=bring_together)
+    shares: the numbers of this worker's images, with a row for each epoch.
+    """
+    x, y = tf.constant(x), tf.constant(y)
+    epochs = tf.data.Dataset.from_tensor_slices(shares)
+    batches = epochs.flat_map(lambda share: tf.data.Dataset.from_tensor_slices(share).batch(batch))
+    return batches.map(lambda numbers: (tf.gather(x, numbers), tf.gather(y, numbers)))
 
 
 def command_line():
@@ -89,10 +78,8 @@ def command_line():
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each worker"
-    )
-    parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate for one device")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     parser.add_argument("--wait", type=float, default=60, help="seconds for all workers to come")
@@ -100,15 +87,14 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     rank, local_rank, size = this_rank()
     kinds = ["worker"] * size
     config = join_cluster(kinds)
     strategy = make_strategy(config, take_gpu(kinds), args.wait)
     keras.utils.set_random_seed(args.seed)
-    mnist = data.load("mnist", train_samples=args.train_samples)
+    mnist = data.load("mnist", args.train_samples)
 
     with strategy.scope():
         model = build_model(args.model)
@@ -118,48 +104,22 @@ def main():
             metrics=["accuracy"],
         )
 
-    share = my_share(args.train_samples, args.seed, rank, size)
-    record = Record(
-        "16",
-        args,
-        source="multiworker",
-        params=model.count_params(),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-        shard=share,
-        labels=mnist.y_train[share],
-        built=param_hash(model.trainable_variables),
-        workers=strategy.num_replicas_in_sync,
+    seeds = range(args.seed, args.seed + args.epochs)
+    shares = [my_share(args.train_samples, seed, rank, size) for seed in seeds]
+    batches = my_batches(mnist.x_train, mnist.y_train, shares, args.batch_size)
+    run = Run("16", args, model, "multiworker", rank=rank, size=size, local_rank=local_rank)
+    model.fit(
+        strategy.distribute_datasets_from_function(lambda _: batches),
+        steps_per_epoch=math.ceil(len(shares[0]) / args.batch_size),
+        epochs=args.epochs,
+        verbose=2 if rank == 0 else 0,
+        callbacks=[run.keras()],
     )
-    heard = every_rank(strategy, np.array([[rank]]))
-    record.measure("ranks_heard", len(np.unique(heard)), "ranks")
-    images = tf.constant(mnist.x_train)
-    for epoch in range(args.epochs):
-        share = my_share(args.train_samples, args.seed + epoch, rank, size)
-        batches = my_batches(images, share, args.batch_size)
-        batches = record.labelled(batches, mnist.x_train, mnist.y_train)
-        model.fit(
-            strategy.distribute_datasets_from_function(lambda _, batches=batches: batches),
-            steps_per_epoch=math.ceil(len(share) / args.batch_size),
-            initial_epoch=epoch,
-            epochs=epoch + 1,
-            verbose=2 if rank == 0 else 0,
-            callbacks=[
-                all_numbers(record, strategy),
-                record.keras_callback(lambda row: every_rank(strategy, row)),
-            ],
-        )
     outputs = np.concatenate([model(part) for part in np.split(mnist.x_test, 10)])
     loss, accuracy = data.score(outputs, mnist.y_test)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from lessons.toolkit import data
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 from staleness import tell_staleness
 from tf_cluster import in_time, join_cluster, serve, take_gpu, this_rank
@@ -107,9 +107,7 @@ def command_line():
         parser.add_argument(f"--{way}", dest="ways", action="append_const", const=way, help=text)
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images of one worker's gradient"
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -117,7 +115,7 @@ def command_line():
     return parser
 
 
-def train(args, way, workers, coordinator, mnist, record_of):
+def train(args, way, workers, coordinator, mnist, run_of):
     """Train as the chief: put a new network on the server, and send orders to the workers."""
     strategy = coordinator.strategy
     keras.utils.set_random_seed(args.seed)
@@ -130,13 +128,12 @@ def train(args, way, workers, coordinator, mnist, record_of):
         sums = [tf.Variable(tf.zeros_like(param), **alone) for param in model.trainable_variables]
 
     both, gradient, update = make_work(strategy, model, optimizer, made, sums)
-    record = record_of(way, params=model.count_params())
-    record.begin(model.trainable_variables)
+    run = run_of(way, model)
     everything = []
     for number in range(args.epochs):
         order = np.random.default_rng(args.seed + number).permutation(args.train_samples)
         cuts = range(args.batch_size, len(order), args.batch_size)
-        with record.epoch() as epoch:
+        with run.epoch() as log:
             batches = [
                 (tf.constant(mnist.x_train[part]), tf.constant(mnist.y_train[part]))
                 for part in np.split(order, cuts)
@@ -147,17 +144,14 @@ def train(args, way, workers, coordinator, mnist, record_of):
             else:
                 results = synchronous_epoch(coordinator, gradient, update, batches, workers)
             worker, loss, right, late = np.array(results, dtype=float).T
-            epoch.read(order)
-            epoch.log(steps=int(made) - before, loss=float(loss.sum() / len(order)))
-            epoch.log(accuracy=float(right.sum() / len(order)))
+            updates, total = int(made) - before, len(order)
+            log(loss=loss.sum() / total, accuracy=right.sum() / total, steps=updates)
         everything += zip(worker, late, strict=True)
-        print(f"Epoch {number + 1}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
-    record.trained(model.trainable_variables)
-    tell_staleness(record, everything)
+    tell_staleness(run, everything)
     outputs = np.concatenate([model(part) for part in np.split(mnist.x_test, 10)])
     loss, accuracy = data.score(outputs, mnist.y_test)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def main():
@@ -172,16 +166,16 @@ def main():
     config, gpu = join_cluster(kinds), take_gpu(kinds)
     mnist = data.load("mnist", train_samples=args.train_samples)
 
-    def record_of(way, **more):
-        more |= {"rank": rank, "size": size, "local_rank": local_rank, "workers": workers}
-        more["global_batch"] = args.batch_size * (1 if way == "asynchronous" else workers)
-        return Record("16", args, source=f"ps-{way}", optimizer="adam", dataset=mnist.facts, **more)
+    def run_of(way, model=None):
+        facts = {"rank": rank, "size": size, "local_rank": local_rank, "workers": workers}
+        facts["global_batch"] = args.batch_size * (1 if way == "asynchronous" else workers)
+        return Run("16", args, model, f"ps-{way}", optimizer="adam", **facts)
 
     if rank > 0:
-        records = [record_of(way, shard=[]) for way in args.ways]  # the chief sends this data
+        runs = [run_of(way) for way in args.ways]
         serve(config, args.wait, gpu)
-        for record in records:
-            record.end()
+        for run in runs:
+            run.end()
         return
 
     cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver()
@@ -190,7 +184,7 @@ def main():
     coordinator = tf.distribute.experimental.coordinator.ClusterCoordinator(strategy)
     try:
         for way in args.ways:
-            train(args, way, workers, coordinator, mnist, record_of)
+            train(args, way, workers, coordinator, mnist, run_of)
     except (tf.errors.InternalError, tf.errors.UnavailableError) as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())[:150]
         sys.exit(f"the tasks lost touch with each other, so submit the job once more ({why})")

@@ -142,8 +142,10 @@ class Run(run_record.Run):
 
     def samples_read(self) -> dict[str, Any]:
         """Return which images entered the networks, or at most how many."""
-        counted = self.everyone(self.watch.stop() if self.watch else self.images)
         at_most = super().samples_read()
+        if self.size > 1 and not self.ranks.gather:  # the other ranks' images are not known
+            return at_most
+        counted = self.everyone(self.watch.stop() if self.watch else self.images)
         if any(each is None for each in counted):
             return at_most
         if self.watch is None:

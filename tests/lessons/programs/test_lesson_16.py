@@ -43,13 +43,12 @@ def test_workers_give_the_parameters_of_one_on_the_whole_batch(way, trained):
     _, workers, others = WAYS[way]
     assert record.outcome == "completed"
     assert len(record.ranks) == record.workers == workers + others
-    assert [(epoch.steps, epoch.unique_samples) for epoch in record.epochs] == [(10, 960)]
+    assert [epoch.steps for epoch in record.epochs] == [10]
     np.testing.assert_allclose(params, trained["alone"][0], rtol=0, atol=1e-9)
     told = {each["name"]: each["value"] for each in record.measures}
     if way == "multiworker":
-        assert record.end["param_spread"] == 0.0
-        assert told["ranks_heard"] == workers
         assert len({rank.start_hash for rank in record.ranks}) == 1
+        assert len({rank.param_hash for rank in record.ranks}) == 1
     else:
         assert told["staleness_mean"] == 0.0
 
