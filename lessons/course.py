@@ -42,6 +42,7 @@ from lessons.toolkit import (
     predictions as predictions,
 )
 from lessons.toolkit.checks.shared.check import CheckFailed, checks_of, named, not_loaded, task_of
+from lessons.toolkit.colour_diff import show_diff as show_diff
 
 
 def submit(

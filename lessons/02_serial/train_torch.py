@@ -4,15 +4,13 @@ python train_torch.py --epochs 4 --batch-size 32
 """
 
 import argparse
-import math
 
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from lessons.toolkit import data
-from lessons.toolkit.probes import step_error
-from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 
 def build_model(name):
@@ -34,20 +32,40 @@ def build_model(name):
     return nn.Sequential(nn.Flatten(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10))
 
 
+def make_loader(images, batch_size):
+    """Return batches of the images, which are shuffled in each epoch."""
+    gpu = torch.cuda.is_available()  # only pinned memory is copied while a GPU computes
+    return DataLoader(images, batch_size, shuffle=True, pin_memory=gpu)
+
+
 def train_step(model, optimizer, loss_function, x, y):
     """Make an update from one batch. Return the loss and the network's outputs."""
     raise NotImplementedError("Exercise 2.2: zero the gradients, forward, backward, step")
 
 
+def train_epoch(model, loader, optimizer, loss_function, device):
+    """Train on all batches. Return the mean loss and the accuracy."""
+    loss_sum, right = 0, 0
+    for x, y in loader:
+        x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
+        loss, outputs = train_step(model, optimizer, loss_function, x, y)
+        loss_sum += loss.detach() * len(y)
+        right += (outputs.argmax(1) == y).sum()
+    images = len(loader.sampler)
+    return loss_sum.item() / images, right.item() / images
+
+
 @torch.no_grad()
-def evaluate(model, loss_function, x, y):
-    """Return loss and accuracy with the current parameters."""
+def evaluate(model, loader, loss_function, device):
+    """Return the mean loss and the accuracy with the current parameters."""
     model.eval()
-    outputs = torch.cat([model(part) for part in x.split(1000)])
+    sums = torch.zeros(2, device=device)  # of the losses, and of the right answers
+    for x, y in loader:
+        x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
+        outputs = model(x)
+        sums += torch.stack([loss_function(outputs, y) * len(y), (outputs.argmax(1) == y).sum()])
     model.train()
-    loss = loss_function(outputs, y).item()
-    accuracy = (outputs.argmax(1) == y).float().mean().item()
-    return loss, accuracy
+    return (sums / len(loader.dataset)).tolist()
 
 
 def command_line():
@@ -57,7 +75,7 @@ def command_line():
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
+    parser.add_argument("--batch-size", type=int, default=32, help="images a step")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -65,52 +83,29 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
-    torch.manual_seed(args.seed)
-    enough_gpus(torch.cuda.device_count())
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    mnist = data.load("mnist", train_samples=args.train_samples)
-    x = torch.tensor(mnist.x_train)
-    y = torch.tensor(mnist.y_train, dtype=torch.long)
-    x_test = torch.tensor(mnist.x_test)
-    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
+    torch.manual_seed(args.seed)
+    mnist = data.load("mnist", args.train_samples)
+    train_set = TensorDataset(torch.tensor(mnist.x_train), torch.tensor(mnist.y_train))
+    test_set = TensorDataset(torch.tensor(mnist.x_test), torch.tensor(mnist.y_test))
+    loader = make_loader(train_set, args.batch_size)
+    test_loader = DataLoader(test_set, 1000)
 
-    model = build_model(args.model).to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
+    network = build_model(args.model).to(device)
+    run = Run("02", args, network)
+    optimizer = torch.optim.Adam(network.parameters(), lr=args.lr)
     loss_function = nn.CrossEntropyLoss()
 
-    record = Record(
-        "02",
-        args,
-        source="torch",
-        params=sum(p.numel() for p in model.parameters()),
-        optimizer="adam",
-        dataset=mnist.facts,
-    )
-    record.begin(model.parameters())
-    for number in range(1, args.epochs + 1):
-        loss_sum = 0
-        correct = 0
-        with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
-            for batch in torch.randperm(len(x)).split(args.batch_size):
-                xb = x[batch].to(device)
-                yb = y[batch].to(device)
-                loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
-                loss_sum += loss.detach() * len(batch)
-                correct += (outputs.argmax(1) == yb).sum()
-            epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
-        print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
-    record.trained(model.parameters())
+    for _ in range(args.epochs):
+        with run.epoch() as log:
+            loss, accuracy = train_epoch(network, loader, optimizer, loss_function, device)
+            log(loss=loss, accuracy=accuracy)
 
-    loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
+    loss, accuracy = evaluate(network, test_loader, loss_function, device)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.measure("step_error", step_error(train_step), "")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 from lessons.toolkit.record.epoch_clock import synchronise
 
 import noise
@@ -99,16 +99,16 @@ class Way:
         return seconds, seconds_between(backward, ended), journeys
 
 
-def tell(record, way, late):
+def tell(run, way, late):
     """Record the median step, and the buckets' journeys in it since the start of backward."""
     rank_0 = {"bucket_mb": way.megabytes, "late_ms": late}
     by_backward = sorted(way.steps, key=lambda step: step[1])
     _, backward, journeys = by_backward[len(by_backward) // 2]
     slowest_rank = [seconds for seconds, *_ in way.steps]
-    record.measure("step_s", statistics.median(slowest_rank), "s", **rank_0)
-    record.measure("backward_s", backward, "s", **rank_0)
+    run.measure("step_s", statistics.median(slowest_rank), "s", **rank_0)
+    run.measure("backward_s", backward, "s", **rank_0)
     for number, left, arrived in journeys:
-        record.measure("bucket_left_s", left, "s", bucket=number, arrived_s=arrived, **rank_0)
+        run.measure("bucket_left_s", left, "s", bucket=number, arrived_s=arrived, **rank_0)
 
 
 def main():
@@ -119,16 +119,8 @@ def main():
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
     torch.manual_seed(args.seed)
     ways = {megabytes: Way(megabytes, device) for megabytes in args.bucket_mb}
-    record = Record(
-        "10",
-        args,
-        source="buckets",
-        model="resnet20",
-        params=sum(p.numel() for p in ways[args.bucket_mb[0]].model.parameters()),
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-    )
+    network = ways[args.bucket_mb[0]].model
+    run = Run("10", vars(args) | {"model": "resnet20"}, network, source="buckets")
     batches = noise.batches(args.batch_size, args.seed + rank, device)
     for late in (0.0, args.late_ms):
         sleeps = late / 1000 if rank == size - 1 else 0.0
@@ -141,9 +133,9 @@ def main():
                 if number >= 0:
                     way.steps.append((seconds, *travel))
         for way in ways.values():
-            tell(record, way, late)
+            tell(run, way, late)
             way.steps = []
-    record.end()
+    run.end()
     dist.destroy_process_group()
 
 

@@ -10,14 +10,15 @@ import warnings
 
 import lightning
 import torch
+import torch.distributed as dist
 from lightning.pytorch.plugins.environments import TorchElasticEnvironment
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from lessons.toolkit import data
-from lessons.toolkit.record import Record, param_hash
+from lessons.toolkit.record import Run
 
-from ranks import gather, who_am_i
+from ranks import who_am_i
 
 
 def build_model(name):
@@ -55,7 +56,7 @@ class Classifier(lightning.LightningModule):
         self.lr = lr
 
     def training_step(self, batch, number):
-        x, y, _ = batch  # the last tensor has the numbers of the images
+        x, y = batch
         outputs = self.model(x)
         correct = (outputs.argmax(1) == y).sum()
         loss = nn.functional.cross_entropy(outputs, y)
@@ -68,42 +69,38 @@ class Classifier(lightning.LightningModule):
 class Recorder(lightning.Callback):
     """A callback that records what Lightning does; Lightning calls its methods by name."""
 
-    def __init__(self, record):
-        self.record = record
+    def __init__(self, args):
+        self.args = args
 
     def on_train_start(self, trainer, module):
-        self.record.begin(module.parameters())
+        self.run = Run("10", self.args, module.model, source="lightning-torch")
 
     def on_train_epoch_start(self, trainer, module):
-        self.epoch = self.record.start_epoch(steps=trainer.num_training_batches)
-        self.read, self.loss_sum, self.correct = [], 0, 0
+        self.run.start_epoch()
+        self.loss_sum, self.right, self.images = 0, 0, 0
 
     def on_train_batch_end(self, trainer, module, outputs, batch, number):
-        self.read.append(batch[2])
-        self.loss_sum += outputs["loss"] * len(batch[2])
-        self.correct += outputs["correct"]
+        self.loss_sum += outputs["loss"] * len(batch[0])
+        self.right += outputs["correct"]
+        self.images += len(batch[0])
 
     def on_train_epoch_end(self, trainer, module):
-        own = torch.cat(self.read).cpu()
-        for numbers in gather(own.numpy()):  # on all ranks
-            self.epoch.read(numbers)
-        loss, accuracy = float(self.loss_sum) / len(own), float(self.correct) / len(own)
-        self.epoch.log(loss=loss, accuracy=accuracy)
-        self.epoch.stop()
-
-    def on_train_end(self, trainer, module):
-        self.record.trained(module.parameters(), gather)
+        self.run.log(loss=self.loss_sum / self.images, accuracy=self.right / self.images)
+        self.run.stop_epoch()
 
 
 @torch.no_grad()
-def evaluate(model, loss_function, x, y):
-    """Return loss and accuracy with the current parameters."""
+def evaluate(model, loader, loss_function, device):
+    """Return the mean loss and the accuracy with the current parameters."""
     model.eval()
-    outputs = torch.cat([model(part) for part in x.split(1000)])
+    sums = torch.zeros(2, device=device)  # of the losses, and of the right answers
+    for x, y in loader:
+        x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
+        outputs = model(x)
+        sums += torch.stack([loss_function(outputs, y) * len(y), (outputs.argmax(1) == y).sum()])
     model.train()
-    loss = loss_function(outputs, y).item()
-    accuracy = (outputs.argmax(1) == y).float().mean().item()
-    return loss, accuracy
+    dist.all_reduce(sums)  # each rank has tested its share of the images
+    return (sums / len(loader.dataset)).tolist()
 
 
 def command_line():
@@ -113,19 +110,15 @@ def command_line():
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="images a step, on each rank")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
-    parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     warnings.filterwarnings("ignore", module="lightning")  # advice for data on disks
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
@@ -136,52 +129,36 @@ def main():
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(local_rank)}
     nodes = int(os.environ.get("SLURM_NNODES", "1"))
     lightning.seed_everything(args.seed, verbose=False)
-    mnist = data.load("mnist", args.train_samples, args.test_samples)
-    x = torch.tensor(mnist.x_train)
-    y = torch.tensor(mnist.y_train, dtype=torch.long)
-    x_test = torch.tensor(mnist.x_test)
-    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
-
-    module = Classifier(args.model, args.lr)
-    record = Record(
-        "10",
-        args,
-        source="lightning-torch",
-        params=sum(p.numel() for p in module.parameters()),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-        built=param_hash(module.parameters()),
+    mnist = data.load("mnist", args.train_samples)
+    train_set = Images(torch.tensor(mnist.x_train), torch.tensor(mnist.y_train))
+    test_set = Images(torch.tensor(mnist.x_test), torch.tensor(mnist.y_test))
+    loader = DataLoader(train_set, args.batch_size, shuffle=True, collate_fn=tuple)
+    test_loader = DataLoader(
+        test_set, 1000, sampler=range(rank, len(test_set), size), collate_fn=tuple
     )
+
+    module, recorder = Classifier(args.model, args.lr), Recorder(args)
     trainer = lightning.Trainer(
         strategy="ddp",
         num_nodes=nodes,
         devices=size // nodes,
         plugins=[TorchElasticEnvironment()],
         max_epochs=args.epochs,
-        callbacks=[Recorder(record)],
+        callbacks=[recorder],
         logger=False,
         enable_checkpointing=False,
         enable_progress_bar=False,
         enable_model_summary=False,
     )
-    images = Images(x, y, torch.arange(len(x)))  # the last one is for the record
-    # Lightning adds a DistributedSampler, and calls set_epoch.
-    trainer.fit(module, DataLoader(images, args.batch_size, shuffle=True, collate_fn=tuple))
+    trainer.fit(module, loader)  # adds a DistributedSampler, and calls set_epoch
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    loss, accuracy = evaluate(
-        module.model.to(device), nn.CrossEntropyLoss(), x_test.to(device), y_test.to(device)
-    )
+    network = module.model.to(device)
+    loss, accuracy = evaluate(network, test_loader, nn.CrossEntropyLoss(), device)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-    )
-    torch.distributed.destroy_process_group()
+    recorder.run.end(test_loss=loss, test_accuracy=accuracy)
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":

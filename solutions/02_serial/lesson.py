@@ -130,7 +130,7 @@ course.check("2.2", train_torch.train_step)
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")
 [keras_run] = course.submit("job.sbatch", *sizes, options=one)
-[torch_run] = course.submit("job_torch.sbatch", *sizes, options=one)
+torch_run, _ = course.submit("job_torch.sbatch", *sizes, options=one)
 
 # %% [markdown]
 # Look at the output, in the terminal or in JupyterLab's list of files:

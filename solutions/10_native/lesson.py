@@ -38,7 +38,6 @@ ranks = 2  # the larger number of ranks; in "full" as many as you have GPUs
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
-import difflib
 from pathlib import Path
 
 from lessons import course
@@ -73,14 +72,14 @@ course.answers.note(
 # %%
 import train
 
-course.show_code(train.start_ranks, train.distribute, train.order_of)
+course.show_code(train.start_ranks, train.distribute, train.make_loader)
 
 # %% [markdown]
 # | step | line | what happens without it |
 # |---|---|---|
 # | meet | `init_process_group`, a back end, a timeout | no rank knows the others |
 # | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node use GPU 0, which NCCL refuses: `Duplicate GPU detected` (needs GPUs; not run here) |
-# | share out | `DistributedSampler` | every rank reads every image |
+# | share out | `DataLoader(sampler=DistributedSampler(images))` | every rank reads every image |
 # | shuffle | `sampler.set_epoch(epoch)` | every epoch has the same order |
 # | wrap | `DistributedDataParallel(model)` | N networks that drift apart |
 # | rank 0 only | prints, checkpoints | every line N times, broken files |
@@ -111,32 +110,32 @@ import train
 course.check("10.1", train)
 
 # %% [markdown]
-# **Exercise 10.2.** Complete `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and the
-# epoch number, and gives each rank every size-th image in that order. Set the sampler's epoch, then return its
-# indices as a tensor, unchanged.
+# **Exercise 10.2.** Complete `make_loader`, and the first line of `train_epoch`. A `DistributedSampler` draws one
+# order for all ranks from its seed and the epoch number, and gives each rank every size-th image in that order. Give
+# it to the `DataLoader`, with `pin_memory=gpu`, and tell it before each epoch which epoch begins.
 
 # %% tags=["check"]
 course.check("10.2", train)
 
 # %% [markdown]
-# This is the only difference from the serial program:
+# This is the only difference from the serial program, with the number of the step beside each line:
 
 # %%
-serial = course_root() / "lessons" / "02_serial" / "train_torch.py"
-old, new = (path.read_text() for path in (serial, Path("train.py")))
-if "raise NotImplementedError" in new:
-    print("There are gaps left in train.py. Fill them, then run this cell again.")
-else:
-    files = ("02_serial/train_torch.py", "train.py")
-    diff = difflib.unified_diff(old.splitlines(), new.splitlines(), *files, n=0, lineterm="")
-    print(*diff, sep="\n")
+course.show_diff(
+    course_root() / "lessons" / "02_serial" / "train_torch.py",
+    "train.py",
+    meet="init_process_group|who_am_i|= start_ranks|backend",
+    pin='set_device|"cuda", local_rank',
+    share_out="DistributedSampler|sampler=",
+    shuffle="set_epoch",
+    wrap=r"DistributedDataParallel\(|= distribute|gpus =",
+    rank_0_only="rank == 0",
+    leave="destroy_process_group",
+)
 
 # %% [markdown]
 # Now do the same work on one rank and on several. A step has 256 images in both runs, so the updates are the same
 # except for rounding. This is *strong* scaling. (Choose a number of ranks that divides 256.)
-#
-# The toolkit also tests the training itself. In each epoch it draws one step at random, and computes it again from
-# the mean of all ranks' gradients. `drawn_error` is the relative difference.
 
 
 # %%
@@ -145,7 +144,9 @@ def run(job, workers, *words):
     return course.submit(job, *few, *batch, *words, options=course.on_nodes(workers, device))
 
 
-runs = {"one rank": run("job.sbatch", 1)[0], "DDP": run("job.sbatch", ranks)[0]}
+runs = {}
+runs["one rank"], _ = run("job.sbatch", 1)
+runs["DDP"], probe = run("job.sbatch", ranks)
 for name, found in runs.items():
     last, spread = found.epochs[-1], found.end["param_spread"]
     print(f"{name}: {found.workers} rank(s), {last.steps} steps per epoch,", end=" ")
@@ -164,13 +165,33 @@ for name, found in runs.items():
 #     LAUNCHER=torchrun sbatch job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
 #
 # The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. Repeats
-# would change a test's accuracy, so each rank tests on all images.
+# would change a test's accuracy, so the test shares out its images with a `range`.
 #
-# **On GPU nodes**, add three things that this small program leaves out. `device_id=device` in
-# `init_process_group` connects NCCL at once, so a broken network fails at the start. Pinned memory
-# (`DataLoader(pin_memory=True)`) with `.to(device, non_blocking=True)` lets the next batch be copied while the
-# GPU computes. `SyncBatchNorm.convert_sync_batchnorm(model)`, called before wrapping, normalises over the images
-# on all ranks. Without it, each rank normalises over its own.
+# **On GPU nodes**, add two things. `device_id=device` in `init_process_group` connects NCCL at once, so a broken
+# network fails at the start. `SyncBatchNorm.convert_sync_batchnorm(model)`, called before wrapping, normalises over
+# the images on all ranks.
+#
+# ## How to test a distributed program
+#
+# Equal accuracies prove little: without DDP, two ranks that read half of the images each lose a few percent. So the
+# job also ran `probe.py`, which calls *your* functions on the same ranks. Read it. It makes four moves that test any
+# distributed program:
+#
+# 1. Take a few steps on all ranks, from different starts, and write down what enters the network.
+# 2. Take the same steps in one process, with the images of all ranks as one batch.
+# 3. Compare parameters in double precision, so every mistake is larger than rounding. Use SGD: Adam hides a gradient
+#    that is twice too long.
+# 4. Choose awkward sizes: 53 images cannot be shared equally.
+
+# %%
+for measure in probe.measures:
+    print(
+        f"{measure['name']}: {measure['value'] if measure['failed'] is None else measure['failed']}"
+    )
+
+# %% [markdown]
+# The last two tests need the exercises below. **Break it:** write `set_epoch(0)` in `train.py`, predict which number
+# changes, and submit the job again.
 #
 # ## A short look at Lightning
 #
@@ -276,9 +297,6 @@ import no_sync
 course.check("10.4", no_sync)
 
 # %% [markdown]
-# N parts are equivalent to one large batch, except in layers that use the whole batch: BatchNorm normalises each
-# part separately.
-#
 # ## A job that says nothing
 #
 # The worst mistake prints no error. One rank is in a collective, the others are not, and all wait. Usually
@@ -307,7 +325,7 @@ for rank in (0, 1):
     print(f"\nrank {rank}, innermost call first:", *dump.splitlines()[1:], sep="\n")
 
 # %% [markdown]
-# **How to read it.** The top line is the call in which a rank waits. Further down you find the line of *your* program
+# **How to read it.** The top line is the call in which a rank waits; further down is the line of *your* program
 # that led there. If all ranks are in the same call, suspect the network or a dead rank. If they are in different
 # calls, suspect your program.
 #
@@ -328,8 +346,7 @@ for rank in (0, 1):
 # | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not arrive | a barrier |
 #
 # The rank that reports an error need not be the cause: if rank 1 times out, rank 0 then reports `Connection
-# closed by peer`. `torchrun` ends with a table of all ranks and names a *Root Cause (first observed failure)*;
-# `srun` prints `task 0: Exited with exit code 1`, and `--kill-on-bad-exit` ends the others.
+# closed by peer`. `torchrun` ends with a table that names a *Root Cause (first observed failure)*.
 #
 # **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that one rank takes without the others. The
 # wrapper keeps the original network in `model.module`, which sends nothing.
@@ -338,13 +355,14 @@ for rank in (0, 1):
 course.check("10.5", no_sync)
 
 # %% [markdown]
-# Now do the same work with each batch split into four parts. The program also tests both functions on copies of
-# the network.
+# Now do the same work with each batch split into four parts. `probe.py` tests both functions.
 
 # %%
-[parts] = run("job.sbatch", ranks, "--accumulate", 4, "--timeout", 40)
-for measure in parts.measures:
-    print(f"{measure['name']}: {measure['value']:.3g}")
+parts, probe = run("job.sbatch", ranks, "--accumulate", 4)
+for measure in probe.measures:
+    print(
+        f"{measure['name']}: {measure['value'] if measure['failed'] is None else measure['failed']}"
+    )
 whole = runs["DDP"].test_accuracy.value
 print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 
@@ -371,12 +389,7 @@ course.plots.speed_rounds(speed)
 
 # %% [markdown]
 # **What you should see.** The blue line runs just below the yellow one: ranks that exchange gradients still
-# reach most of their ceiling. On two idle cores (AMD EPYC, no GPU) three runs of this job had shares of 1.00, 0.93
-# and 0.94; in single rounds the share was between 0.68 and 1.04. Nobody has run it on GPU nodes yet.
-#
-# In a published example, DDP trained a vision transformer on 100,000 images of 224 × 224 (bf16, a fixed batch
-# per GPU) at 242, 475, 935, 1,817, 3,597 and 6,914 images/s on 1 to 32 H100 GPUs of MareNostrum 5 (Torres,
-# *Supercomputing for Artificial Intelligence*, chapter 12).
+# reach most of their ceiling. On two idle cores (AMD EPYC, no GPU) three runs had shares of 1.00, 0.93 and 0.94.
 #
 # ## Which way to take
 #

@@ -10,16 +10,13 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.data import DistributedSampler
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 from lessons.toolkit import data
-from lessons.toolkit.probes.data_parallel import accumulation, alone_error
-from lessons.toolkit.probes.drawn_steps import DrawnSteps
-from lessons.toolkit.probes.orders import orders_as_drawn
-from lessons.toolkit.record import Record, param_hash
+from lessons.toolkit.record import Run
 
-from no_sync import accumulate, step_alone
-from ranks import gather, who_am_i
+from no_sync import step_in_parts
+from ranks import who_am_i
 
 
 def build_model(name):
@@ -42,10 +39,7 @@ def build_model(name):
 
 
 def start_ranks(rank, size, local_rank, timeout):
-    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU.
-
-    timeout: a timedelta, as `init_process_group` needs it.
-    """
+    """Meet the other ranks within timeout, a timedelta. Return this rank's own GPU, or the CPU."""
     ### BEGIN SOLUTION Exercise 10.1: choose the device, let the ranks meet, return the device
     if torch.cuda.is_available():
         device, backend = torch.device("cuda", local_rank), "nccl"
@@ -68,39 +62,54 @@ def distribute(model, device, bucket_mb=25):
     ### END SOLUTION
 
 
-def order_of(sampler, epoch):
-    """Return the numbers of the images that this rank reads in an epoch, in this order.
-
-    A sampler is a sequence of such numbers: list(sampler).
-    """
-    ### BEGIN SOLUTION Exercise 10.2: tell the sampler the epoch, then make a tensor of its numbers
-    sampler.set_epoch(epoch)
-    return torch.tensor(list(sampler))
+def make_loader(images, batch_size, seed):
+    """Return batches of this rank's share of the images; the seed draws how they are shuffled."""
+    gpu = torch.cuda.is_available()  # only pinned memory is copied while a GPU computes
+    ### BEGIN SOLUTION Exercise 10.2: a DistributedSampler with the seed, and a DataLoader with it
+    sampler = DistributedSampler(images, seed=seed)
+    return DataLoader(images, batch_size, sampler=sampler, pin_memory=gpu)
     ### END SOLUTION
 
 
 def train_step(model, optimizer, loss_function, x, y, parts=1):
     """Make an update from one batch. Return the loss and the network's outputs."""
-    optimizer.zero_grad()
     if parts > 1:
-        loss, outputs = accumulate(model, loss_function, x, y, parts)
-    else:
-        outputs = model(x)
-        loss = loss_function(outputs, y)
-        loss.backward()
+        return step_in_parts(model, optimizer, loss_function, x, y, parts)
+    optimizer.zero_grad()
+    outputs = model(x)
+    loss = loss_function(outputs, y)
+    loss.backward()
     optimizer.step()
     return loss, outputs
 
 
+def train_epoch(model, loader, optimizer, loss_function, device, epoch, parts=1):
+    """Train on this rank's batches. Return their mean loss and accuracy."""
+    ### BEGIN SOLUTION Exercise 10.2: tell the loader's sampler which epoch begins
+    loader.sampler.set_epoch(epoch)
+    ### END SOLUTION
+    loss_sum, right = 0, 0
+    for x, y in loader:
+        x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
+        loss, outputs = train_step(model, optimizer, loss_function, x, y, parts)
+        loss_sum += loss.detach() * len(y)
+        right += (outputs.argmax(1) == y).sum()
+    images = len(loader.sampler)
+    return loss_sum.item() / images, right.item() / images
+
+
 @torch.no_grad()
-def evaluate(model, loss_function, x, y):
-    """Return loss and accuracy with the current parameters."""
+def evaluate(model, loader, loss_function, device):
+    """Return the mean loss and the accuracy with the current parameters."""
     model.eval()
-    outputs = torch.cat([model(part) for part in x.split(1000)])
+    sums = torch.zeros(2, device=device)  # of the losses, and of the right answers
+    for x, y in loader:
+        x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
+        outputs = model(x)
+        sums += torch.stack([loss_function(outputs, y) * len(y), (outputs.argmax(1) == y).sum()])
     model.train()
-    loss = loss_function(outputs, y).item()
-    accuracy = (outputs.argmax(1) == y).float().mean().item()
-    return loss, accuracy
+    dist.all_reduce(sums)  # each rank has tested its share of the images
+    return (sums / len(loader.dataset)).tolist()
 
 
 def command_line():
@@ -110,93 +119,43 @@ def command_line():
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="images a step, on each rank")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
-    parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
     parser.add_argument("--accumulate", type=int, default=1, help="parts of a batch, one by one")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds to wait for a rank")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     rank, size, local_rank = who_am_i()
-    device = start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
-    rank, size = dist.get_rank(), dist.get_world_size()
+    device = start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
     torch.manual_seed(args.seed + rank)  # different networks, until they are made equal
-    mnist = data.load("mnist", args.train_samples, args.test_samples)
-    x = torch.tensor(mnist.x_train)
-    y = torch.tensor(mnist.y_train, dtype=torch.long)
-    x_test = torch.tensor(mnist.x_test)
-    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
+    mnist = data.load("mnist", args.train_samples)
+    train_set = TensorDataset(torch.tensor(mnist.x_train), torch.tensor(mnist.y_train))
+    test_set = TensorDataset(torch.tensor(mnist.x_test), torch.tensor(mnist.y_test))
+    loader = make_loader(train_set, args.batch_size, args.seed)
+    test_loader = DataLoader(test_set, 1000, sampler=range(rank, len(test_set), size))
 
     network = build_model(args.model).to(device)
-    params = list(network.parameters())
-    built = param_hash(params)
-    loss_function = nn.CrossEntropyLoss()
-    drawn_steps = DrawnSteps(network, loss_function)
+    run = Run("10", args, network)
     model = distribute(network, device)
-    optimizer = torch.optim.Adam(params, lr=args.lr)
-    sampler = DistributedSampler(x, size, rank, seed=args.seed)
-    parts = args.accumulate
+    optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
+    loss_function = nn.CrossEntropyLoss()
 
-    record = Record(
-        "10",
-        args,
-        source="ddp",
-        params=sum(p.numel() for p in params),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-        built=built,
-        accumulate=parts,
-    )
-    record.measure("orders_as_drawn", orders_as_drawn(order_of, args.seed), "")
-    if parts > 1:
-        for name, value in accumulation(accumulate, distribute, network, x, y, gather).items():
-            record.measure(name, value, "")
-        record.measure("alone_error", alone_error(step_alone, distribute, network, x, y), "")
-    record.begin(params)
-    for number in range(1, args.epochs + 1):
-        loss_sum = 0
-        correct = 0
-        order = order_of(sampler, number)
-        batches = order.split(args.batch_size)
-        orders = gather(order.numpy())  # images of all ranks, for the record
-        drawn_steps.draw(x, y, orders[rank], args.batch_size)  # a step to compute again
-        with record.epoch(steps=len(batches)) as epoch:
-            for batch in batches:
-                xb = x[batch].to(device)
-                yb = y[batch].to(device)
-                with drawn_steps.watch(optimizer):
-                    loss, outputs = train_step(model, optimizer, loss_function, xb, yb, parts)
-                loss_sum += loss.detach() * len(batch)
-                correct += (outputs.argmax(1) == yb).sum()
-            for numbers in orders:
-                epoch.read(numbers)
-            epoch.log(loss=loss_sum.item() / len(order), accuracy=correct.item() / len(order))
-        if rank == 0:
-            print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
-        drawn_steps.compute_again()
-    for name, value in drawn_steps.measures().items():
-        record.measure(name, value, "")
-    record.trained(params, gather)
+    for epoch in range(args.epochs):
+        with run.epoch() as log:
+            loss, accuracy = train_epoch(
+                model, loader, optimizer, loss_function, device, epoch, args.accumulate
+            )
+            log(loss=loss, accuracy=accuracy)
 
-    loss, accuracy = evaluate(network, loss_function, x_test.to(device), y_test.to(device))
+    loss, accuracy = evaluate(network, test_loader, loss_function, device)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
     dist.destroy_process_group()
 
 

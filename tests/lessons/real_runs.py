@@ -18,14 +18,14 @@ ROOT = Path(__file__).parents[2]
 ONE_BY_ONE = Path(__file__).parent / "ranks" / "one_by_one.py"
 
 
-def changed(old: Iterable[Path], new: Iterable[Path]) -> int:
-    """Return lines that only one of the programs has; gap markers do not count."""
+def added(old: Iterable[Path], new: Iterable[Path]) -> int:
+    """Return the number of lines that a program adds, without blank lines and gap markers."""
     texts = [
         [line for path in paths for line in path.read_text().splitlines() if "### " not in line]
         for paths in (old, new)
     ]
     lines = difflib.unified_diff(*texts, n=0, lineterm="")
-    return sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in lines)
+    return sum(line[:1] == "+" and line[:3] != "+++" and line[1:].strip() != "" for line in lines)
 
 
 def copy_changed(lesson: Path, folder: Path, name: str, *changes: tuple[str, str]) -> Path:

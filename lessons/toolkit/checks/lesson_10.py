@@ -103,36 +103,63 @@ def check_10_1(program: Any) -> str:
     )
 
 
+def images_read(program: Any, images: Any, epoch: int, size: int, rank: int) -> list[int]:
+    """Return the numbers of the images that a rank trains on. An image's pixels are its number."""
+    import torch
+
+    read: list[int] = []
+
+    def step(model: Any, optimizer: Any, loss_function: Any, x: Any, y: Any, *_: Any) -> Any:
+        read.extend(int(number) for number in x.reshape(len(x), -1)[:, 0])
+        return torch.zeros(()), torch.zeros(len(y), 10)
+
+    with (
+        mock.patch.multiple(torch.distributed, is_available=lambda: True),
+        mock.patch.multiple(torch.distributed, get_world_size=lambda *_: size),
+        mock.patch.multiple(torch.distributed, get_rank=lambda *_: rank),
+        mock.patch.object(program, "train_step", step),
+    ):
+        loader = program.make_loader(images, 8, 6)
+        if not isinstance(loader, torch.utils.data.DataLoader):
+            advice = "return DataLoader(images, batch_size, sampler=…)"
+            raise CheckFailed("make_loader returns a DataLoader", shown(loader), advice)
+        if not hasattr(loader.sampler, "set_epoch"):
+            advice = "Without a DistributedSampler, every rank reads every image."
+            raise CheckFailed("sampler=DistributedSampler(…)", shown(loader.sampler), advice)
+        if loader.batch_size != 8:
+            advice = "Pass the DataLoader the batch size that make_loader receives."
+            raise CheckFailed("batches of 8 images", shown(loader.batch_size), advice)
+        program.train_epoch(None, loader, None, None, torch.device("cpu"), epoch)
+    return read
+
+
 @exercise("10.2")
 def check_10_2(program: Any) -> str:
     """Together, the ranks read every image, in a different order in each epoch."""
     import torch
-    from torch.utils.data import DistributedSampler
+    from torch.utils.data import DistributedSampler, TensorDataset
 
-    images: Any = range(40)
+    pixels = torch.arange(40.0)[:, None, None].repeat(1, 2, 2)
+    images = TensorDataset(pixels, torch.zeros(40, dtype=torch.long))
     for size, rank in ((1, 0), (3, 0), (3, 2)):  # of three ranks, the sampler pads the shares
         own: Any = DistributedSampler(images, size, rank, seed=6)
-        given: Any = DistributedSampler(images, size, rank, seed=6)
         orders = {}
         for epoch in (0, 1, 2, 7):
             own.set_epoch(epoch)
             orders[epoch] = list(own)
         for epoch in (1, 2, 7):
-            found = program.order_of(given, epoch)
-            if not isinstance(found, torch.Tensor) or found.dtype != torch.int64:
-                advice = "Return torch.tensor(list(sampler)): the sampler's numbers are whole."
-                raise CheckFailed("a tensor of whole numbers", shown(found), advice)
-            numbers, right = found.tolist(), orders[epoch]
+            numbers, right = images_read(program, images, epoch, size, rank), orders[epoch]
             if numbers == right:
                 continue
-            advice = "Call sampler.set_epoch(epoch) first, then return its numbers unchanged."
+            advice = "Give the DataLoader sampler=DistributedSampler(images, seed=seed)."
+            if len(numbers) != len(right):
+                advice += " Without it, every rank reads every image."
             for other, order in orders.items():
                 if numbers == order:
-                    advice = f"That is the order of epoch {other}. {advice}"
-            if numbers == sorted(right):
-                advice = f"A sorted epoch is no longer in random order. {advice}"
-            what = f"rank {rank} of {size} in epoch {epoch}: {len(right)} numbers, {right[:5]} …"
-            raise CheckFailed(what, f"{len(numbers)} numbers, {numbers[:5]} …", advice)
+                    advice = f"That is the order of epoch {other}. In train_epoch, call "
+                    advice += "loader.sampler.set_epoch(epoch) before the first batch."
+            what = f"rank {rank} of {size} in epoch {epoch}: {len(right)} images, {right[:5]} …"
+            raise CheckFailed(what, f"{len(numbers)} images, {numbers[:5]} …", advice)
     return "The sampler's share on each rank, in an order that is drawn for each epoch."
 
 

@@ -8,7 +8,6 @@ does not stop the program.
 from lessons.toolkit.probes.collectives import arrays_moved, largest_error, under_way
 from lessons.toolkit.probes.environments import facts_wrong
 from lessons.toolkit.probes.gradients import descent_error, gradient_error
-from lessons.toolkit.probes.steps import step_error
 from lessons.toolkit.probes.updates import lars_error, rate_error, update_error
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "largest_error",
     "lars_error",
     "rate_error",
-    "step_error",
     "under_way",
     "update_error",
 ]

@@ -1,7 +1,8 @@
 """Run the tests of a probe.py on all ranks, and record the worst value of each measure.
 
     run = Run("10", args, source="probe")
-    run_tests(run, {many_against_one: ("probe_error", "probe_spread"), alone: ("alone_error",)})
+    tests = {many_against_one: ("probe_error", "probe_spread"), alone: ("alone_error",)}
+    run_tests(run, tests, device)
 
 Each rank calls the tests in the same order. A test returns, or yields, pairs of a measure and its
 value, where a larger value is worse. All measures of a test that raises an error or does not end
@@ -16,16 +17,19 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-PATIENCE = 20.0  # seconds for a test, of which any takes less than one if no rank has to wait
+PATIENCE = 60.0  # seconds for a test; on a busy machine, importing DDP alone takes half of that
 
-Test = Callable[[], Iterable[tuple[str, float]]]
+Test = Callable[..., Iterable[tuple[str, float]]]
 
 
-def run_tests(run: Any, tests: Mapping[Test, Sequence[str]], patience: float = PATIENCE) -> None:
+def run_tests(
+    run: Any, tests: Mapping[Test, Sequence[str]], *values: Any, patience: float = PATIENCE
+) -> None:
     """Run the tests in this order, and end the run.
 
-    tests: each with the names of its measures. patience: the seconds after which a test is stuck,
-    and with it all that follow, because its ranks still wait for each other.
+    tests: each with the names of its measures. values: what every test is called with. patience:
+    the seconds after which a test is stuck, and with it all that follow, because its ranks still
+    wait for each other.
     """
     for number, (test, names) in enumerate(tests.items()):
         name = getattr(test, "__name__", "test")
@@ -33,7 +37,7 @@ def run_tests(run: Any, tests: Mapping[Test, Sequence[str]], patience: float = P
         watch = threading.Timer(patience, give_up, [run, name, left, patience])
         watch.daemon = True
         watch.start()
-        found, reason = attempt(test)
+        found, reason = attempt(test, values)
         if reason:
             print(f"rank {run.rank}, {name}: {reason}", file=sys.stderr, flush=True)
         everyone = run.everyone((found, reason))
@@ -48,11 +52,11 @@ def run_tests(run: Any, tests: Mapping[Test, Sequence[str]], patience: float = P
     run.end()
 
 
-def attempt(test: Test) -> tuple[dict[str, float], str]:
+def attempt(test: Test, values: Sequence[Any]) -> tuple[dict[str, float], str]:
     """Return the test's measures, and the reason if it failed."""
     found: dict[str, float] = {}
     try:
-        for measure, value in test():
+        for measure, value in test(*values):
             found[measure] = float(value)
     except Exception as error:  # an open gap, or a mistake in a student's function
         lines = str(error).splitlines() or [""]

@@ -18,7 +18,7 @@ from tests.lessons.solution_programs import program
 
 LESSON = ROOT / "solutions" / "10_native"
 STEPS = ROOT / "tests" / "lessons" / "ranks" / "ddp_steps.py"
-SMALL = ("--train-samples", "641", "--test-samples", "500", "--epochs", "2", "--batch-size", "32")
+SMALL = ("--train-samples", "641", "--epochs", "2", "--batch-size", "32")
 
 
 @pytest.mark.slow

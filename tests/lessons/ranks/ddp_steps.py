@@ -52,7 +52,7 @@ def serial():
 def main():
     sys.path.insert(0, str(Path(__file__).parents[3] / "solutions" / "10_native"))
     import torch.distributed as dist
-    from torch.utils.data import DistributedSampler
+    from torch.utils.data import TensorDataset
 
     import train
     from ranks import gather, who_am_i
@@ -60,14 +60,13 @@ def main():
     rank, size, local_rank = who_am_i()
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=60))
     x, y = images()
-    sampler = DistributedSampler(x, size, rank, seed=SEED)
+    loader = train.make_loader(TensorDataset(x, y), BATCH // size, SEED)
     found = {}
     for parts in (1, 3):
         model = train.distribute(network(rank), device)
         optimizer = optimizer_of(model)
         for epoch in EPOCHS:
-            for batch in train.order_of(sampler, epoch).split(BATCH // size):
-                train.train_step(model, optimizer, LOSS, x[batch], y[batch], parts)
+            train.train_epoch(model, loader, optimizer, LOSS, device, epoch, parts)
         found[str(parts)] = np.stack(gather(flat(model)))
     if rank == 0:
         np.savez(sys.argv[1], **found)

@@ -1,0 +1,194 @@
+"""Test train.py and no_sync.py: do N ranks compute what one process computes?
+
+torchrun --nproc-per-node=2 probe.py
+
+Nothing here is to be filled in. This is how to test a distributed program, also one of your own:
+real ranks take a few steps that one process can take again.
+"""
+
+import copy
+import datetime
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.utils.data import DistributedSampler, TensorDataset
+
+from lessons.toolkit.probes.on_ranks import run_tests
+from lessons.toolkit.record import Run
+
+import no_sync
+import train
+from ranks import gather, who_am_i
+
+IMAGES, BATCH, EPOCHS = 53, 8, 3  # 53: no number of ranks divides it, so samplers repeat images
+ODD, PARTS = 11, 5  # 11 images in 5 parts: 3, 3, 3 and 2
+SEED = 5  # of the sampler
+LOSS = nn.CrossEntropyLoss()
+
+
+def images():
+    """Return random images. The first pixel of image number 7 is 7."""
+    generator = torch.Generator().manual_seed(3)
+    x = torch.rand(IMAGES, 28, 28, generator=generator).double()
+    x[:, 0, 0] = torch.arange(IMAGES)
+    return x, torch.randint(0, 10, (IMAGES,), generator=generator)
+
+
+def network(seed):
+    """Return a small network in double precision: a mistake is larger than any rounding."""
+    torch.manual_seed(seed)
+    layers = nn.Flatten(), nn.Linear(784, 32), nn.ReLU(), nn.Linear(32, 10)
+    return nn.Sequential(*layers).double()
+
+
+def flat(tensors):
+    return torch.cat([each.detach().reshape(-1).cpu() for each in tensors])
+
+
+def distance(found, right, scale):
+    """Return the distance of two vectors, relative to the length of a third."""
+    return float((found - right).norm() / scale.norm())
+
+
+def watch(inside, optimizer=None):
+    """Return a list that gets the numbers of the images in each step, or in each forward pass."""
+    passes, steps = [], []
+
+    def before_forward(_, inputs):
+        passes.append(inputs[0].reshape(len(inputs[0]), -1)[:, 0].int().tolist())
+
+    def after_step(*_):
+        steps.append([number for each in passes for number in each])
+        passes.clear()
+
+    inside.register_forward_pre_hook(before_forward)
+    if optimizer is not None:
+        optimizer.register_step_post_hook(after_step)
+    return steps if optimizer is not None else passes
+
+
+def many_against_one(device):
+    """Train on all ranks for three epochs, then take the same steps again in one process.
+
+    That process begins with rank 0's network. In each step it takes the images of all ranks as one
+    batch. SGD shows a gradient that is N times too long; Adam does not.
+    """
+    x, y = images()
+    inside = network(dist.get_rank()).to(device)  # train.py makes the ranks' networks equal
+    twin = network(0).to(device)
+    model = train.distribute(inside, device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    steps = watch(inside, optimizer)
+    loader = train.make_loader(TensorDataset(x, y), BATCH, SEED)
+    before, read = flat(twin.parameters()), []
+    for epoch in range(EPOCHS):
+        train.train_epoch(model, loader, optimizer, LOSS, device, epoch)
+        read.append(list(steps))
+        steps.clear()
+    everyone = gather(read)  # a list of ranks, of epochs, of steps, of images
+
+    again = torch.optim.SGD(twin.parameters(), lr=0.05)
+    for epoch in range(EPOCHS):
+        for step in zip(*(rank[epoch] for rank in everyone), strict=True):
+            again.zero_grad()
+            batches = [torch.tensor(numbers) for numbers in step]
+            losses = [LOSS(twin(x[batch].to(device)), y[batch].to(device)) for batch in batches]
+            (sum(losses) / len(losses)).backward()
+            again.step()
+    after, right = flat(inside.parameters()), flat(twin.parameters())
+    ranks = torch.stack(gather(after))
+    yield "probe_error", distance(after, right, right - before)
+    yield "probe_spread", (ranks.amax(0) - ranks.amin(0)).max()
+    yield from who_read_what(everyone)
+
+
+def who_read_what(everyone):
+    """Compare what entered the networks with what a DistributedSampler draws for each epoch."""
+    size, wrong, missing, twice = len(everyone), 0, 0, 0
+    for epoch in range(EPOCHS):
+        own = [[number for step in rank[epoch] for number in step] for rank in everyone]
+        for rank, numbers in enumerate(own):
+            sampler = DistributedSampler(range(IMAGES), size, rank, seed=SEED)
+            sampler.set_epoch(epoch)
+            wrong += numbers != list(sampler)
+        together = [number for numbers in own for number in numbers]
+        missing = max(missing, IMAGES - len(set(together)))
+        twice = max(twice, len(together) - len(set(together)))
+    yield "orders_wrong", wrong
+    yield "images_left_out", missing
+    yield "images_repeated", twice - -IMAGES % size  # the sampler pads unequal shares
+
+
+def in_parts(device):
+    """Compute the gradient of a batch in parts, and of the whole batch of all ranks at once."""
+    exchanges = 0
+
+    def exchange(_, bucket):
+        nonlocal exchanges
+        exchanges += bucket.is_last()
+        mean = bucket.buffer() / dist.get_world_size()
+        return dist.all_reduce(mean, async_op=True).get_future().then(lambda done: done.value()[0])
+
+    x, y = images()
+    inside = network(0).to(device)
+    twin = copy.deepcopy(inside)
+    passes = watch(inside)
+    model = train.distribute(inside, device)
+    model.register_comm_hook(None, exchange)
+    first = dist.get_rank() * ODD
+    own = torch.arange(first, first + ODD) % IMAGES
+    no_sync.accumulate(model, LOSS, x[own].to(device), y[own].to(device), PARTS)
+    every = torch.arange(ODD * dist.get_world_size()) % IMAGES
+    LOSS(twin(x[every].to(device)), y[every].to(device)).backward()
+    found, right = (flat(each.grad for each in net.parameters()) for net in (inside, twin))
+    yield "accumulation_error", distance(found, right, right)
+    yield "exchanges", exchanges
+    yield "largest_part", max(map(len, passes))
+
+
+def alone(device):
+    """Let one rank take a step while the others wait. The right step is computed by hand."""
+    lone = min(1, dist.get_world_size() - 1)  # not rank 0, which sends DDP's buffers
+    pause = dist.new_group(backend="gloo")
+    x, y = (each[:ODD].to(device) for each in images())
+    inside = nn.Sequential(network(0), nn.BatchNorm1d(10).double()).to(device)
+    model = train.distribute(inside, device)
+    optimizer = torch.optim.SGD(inside.parameters(), lr=0.1)
+    for _ in range(3):  # with all ranks, because DDP sorts its gradients in the first steps
+        train.train_step(model, optimizer, LOSS, x, y)
+    twin, error = copy.deepcopy(inside), 0.0
+    gradients = torch.autograd.grad(LOSS(twin(x), y), list(twin.parameters()))
+    right = flat(twin.parameters()) - 0.1 * flat(gradients)
+    try:
+        if dist.get_rank() == lone:
+            no_sync.step_alone(model, optimizer, LOSS, x, y)
+            error = (flat(inside.parameters()) - right).abs().max()
+            error = error if inside.training else float("inf")
+    finally:
+        dist.barrier(pause)
+    yield "alone_error", error
+
+
+TESTS = {  # with measures that rubrics ask for, and that fail with the test
+    many_against_one: ("probe_error", "probe_spread", "orders_wrong", "images_left_out"),
+    in_parts: ("accumulation_error", "exchanges", "largest_part"),
+    alone: ("alone_error",),  # at the end: after a rank that waits, no other test can run
+}
+
+
+def command_line():
+    return train.command_line()  # the job starts both programs with the same options
+
+
+def main():
+    args = command_line().parse_args()
+    rank, size, local_rank = who_am_i()
+    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=2))
+    run = Run("10", args, source="probe")
+    run_tests(run, TESTS, device)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
