@@ -29,8 +29,8 @@ STUDENT, BOTH, INSTRUCTOR = Audience
 # The ranks of findings by how much harm they do if nobody looks at them.
 HARM = {
     0: ("GRADER_FAILED", "OWNER_UNKNOWN", "LESSON_UNKNOWN", "NO_RUBRIC", "NOTHING_FOUND",
-        "CHECK_NOT_MEASURED", "ANSWERS_NOT_TEXT", "ANSWER_LINE_UNREAD", "OTHER_LESSON"),
-    1: ("FILE_", "ARCHIVE_", "TERMINAL_COPY", "OUTPUT_CUT", "LEFT_OUT"),
+        "ANSWERS_NOT_TEXT", "ANSWER_LINE_UNREAD", "OTHER_LESSON"),
+    1: ("CHECK_NOT_MEASURED", "FILE_", "ARCHIVE_", "TERMINAL_COPY", "OUTPUT_CUT", "LEFT_OUT"),
     3: ("SHARED_",),
     6: ("CHECK_BORDERLINE",),
 }  # fmt: skip

@@ -212,6 +212,7 @@ class Grade:
     quoted: tuple[QuotedLine, ...] = ()  # where the measures come from, with lines around them
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what the student changed in them
     handed_in: str | None = None
+    files: str = ""  # a hash of the submitted files that are read
     answered: str = ""  # when the same answers were submitted first, if that is known
     jobs_submitted: str = ""  # the last Submit of the jobs that count, from the accounting
     of_runs: float = 0.0  # the points in max_score for what jobs printed

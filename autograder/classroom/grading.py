@@ -53,7 +53,7 @@ def grade(submission: Submission, settings: ClassSettings) -> Grade:
         files.doubt(note_of(FindingCode.MARKED_LATE, "", "late"))
     grade = grade_files(files, settings, submission.students, submission.folder)
     grade = replace(grade, handed_in=submission.submitted, answered=submission.answered)
-    return printable_record(grade)
+    return printable_record(replace(grade, files=files.digest))
 
 
 def grader_error(submission: Submission, settings: ClassSettings, error: BaseException) -> Grade:

@@ -11,9 +11,12 @@ from filelock import FileLock, Timeout
 from autograder.commands.options import LoadedClass
 from autograder.data_files import cannot_write, write as write_file, write_all
 from autograder.errors import SettingsError
-from autograder.report import files
+from autograder.report import changes, files
+from autograder.report.exports import to_csv
 from autograder.verdict import GRADER_ERROR, Grade
 from autograder.wording import counted
+
+MOST_CHANGES = 20  # lines on a terminal
 
 
 def write(
@@ -30,6 +33,11 @@ def write(
         tables = option("canvas"), option("moodle", ())
         named, said = files.of_class(rows, people, settings, *tables)
         named |= files.of_students(grades, rows, people, settings)
+        if changed := list_changes(out, str(named["grades.json"])):
+            named[changes.NAME] = to_csv([changes.Change._fields, *changed])
+            said += [str(change) for change in changed[:MOST_CHANGES]]
+            more = len(changed) - MOST_CHANGES
+            said += [f"{counted(more, 'more changed grade')}: {changes.NAME}"] if more > 0 else []
         write_all(out, named)
     elif len({row.student for row in rows}) > 1:
         said.append("Nothing was saved: --out FOLDER writes pages and tables.")
@@ -38,6 +46,18 @@ def write(
 
         write_file(results, gradescope.document(grades))
     return [*said, *before_release(rows)]
+
+
+def list_changes(out: Path, after: str) -> list[changes.Change]:
+    """Return the grades that differ from those in the folder, if it has any."""
+    path = out / "grades.json"
+    try:
+        return changes.changes(path.read_text(encoding="utf-8"), after)
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        click.echo(f"{path} cannot be compared, so no changes are listed: {error}", err=True)
+        return []
 
 
 def before_release(rows: Sequence[Grade]) -> list[str]:

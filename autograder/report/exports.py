@@ -9,6 +9,7 @@ from pydantic_core import to_json
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.codes import GradeStatus
+from autograder.report.changes import sources
 from autograder.safe_text import csv_cell
 from autograder.settings.roster import MAXIMA, Person
 from autograder.submissions.moments import moment_of
@@ -103,7 +104,11 @@ def checks(rows: Sequence[Grade], people: People, settings: ClassSettings) -> st
 
 
 def as_json(rows: Sequence[Grade], people: People, settings: ClassSettings) -> str:
-    grades = [values(TABLE, row, people) for row in rows]
+    grades = [
+        values(TABLE, row, people)
+        | {"sources": sources(row, people.get(row.student, Person(row.student)), settings)}
+        for row in rows
+    ]
     about = {"format": 1, "title": settings.heading, "profile": settings.profile}
     return to_json(about | {"grades": grades}, indent=1, inf_nan_mode="strings").decode() + "\n"
 

@@ -47,6 +47,14 @@ class LessonFiles:
     def has_work(self) -> bool:
         return bool(self.outputs or self.answers)
 
+    @property
+    def digest(self) -> str:
+        """Return a hash of the names and contents of all files that are read."""
+        read = self.outputs | self.answers | self.reports | self.programs
+        lines = sorted(f"{name} {digest_of(path).hex()}" for path, name in read.items())
+        text = "\n".join(lines).encode("utf-8", "replace")
+        return hashlib.blake2b(text, digest_size=8).hexdigest()
+
     def add(self, file: Found) -> None:
         if name := DICTIONARIES.get(file.kind):
             getattr(self, name)[file.path] = shortened(file.name)

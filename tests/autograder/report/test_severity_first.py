@@ -34,7 +34,8 @@ def row(student, *look, tier=EvidenceLevel.SELF_CONSISTENT):
         ((SYNTHETIC, COPY), FindingCode.SHARED_RUN),
         ((SYNTHETIC, COPY, FORGED), FindingCode.CHAIN_BROKEN),
         ((FORGED, UNREAD), FindingCode.FILE_UNREADABLE),
-        ((UNREAD, NOT_MEASURED), FindingCode.CHECK_NOT_MEASURED),
+        ((UNREAD, NOT_MEASURED), FindingCode.FILE_UNREADABLE),  # the cause
+        ((FORGED, NOT_MEASURED), FindingCode.CHECK_NOT_MEASURED),
         ((BORDERLINE, SYNTHETIC), FindingCode.SYNTHETIC_DATA),
     ],
 )
