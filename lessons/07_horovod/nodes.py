@@ -13,9 +13,8 @@ import tensorflow as tf
 from lessons.toolkit import data, photographs
 from lessons.toolkit.ranks import enough_gpus, ranks_heard
 from lessons.toolkit.ranks.leaving import leave
-from lessons.toolkit.record import Record, param_hash
+from lessons.toolkit.record import Run
 
-import checkpoint
 import train
 
 keras = tf.keras
@@ -29,8 +28,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     train.start_horovod()
@@ -52,27 +50,11 @@ def main():
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
     peak = float(model.optimizer.learning_rate)  # reached after one epoch of warm-up
-    built = param_hash(model.trainable_variables)
+    run = Run("07", args, model, source="keras-nodes", samples=share[1], shard=share, lr=peak)
     train.start_alike(model)
 
-    record = Record(
-        "07",
-        args,
-        source="keras-nodes",
-        params=model.count_params(),
-        optimizer="adam",
-        dataset=cifar.facts,
-        image_size=args.size,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        built=built,
-        samples=share[1],
-        shard=share,
-        lr=peak,
-    )
     optimizer = train.make_optimizer(args.lr)
-    record.measure("ranks_heard", ranks_heard(keras, optimizer, rank, size), "ranks")
+    run.measure("ranks_heard", ranks_heard(keras, optimizer, rank, size), "ranks")
     model.fit(
         photographs.prepare(tf, images.batch(args.batch_size), args.size),
         epochs=args.epochs,
@@ -80,28 +62,15 @@ def main():
         callbacks=[
             hvd.callbacks.MetricAverageCallback(),
             hvd.callbacks.LearningRateWarmupCallback(peak, 1, momentum_correction=False),
-            record.keras_callback(hvd.allgather),
+            run.keras(),
+            *train.checkpoints(f"checkpoints/{args.model}_{size}.weights.h5"),
         ],
     )
-    os.makedirs("checkpoints", exist_ok=True)
-    path = f"checkpoints/{args.model}_{size}.weights.h5"
-    new = f"checkpoints/new_{size}_{rank}.weights.h5"  # a place where this rank may write
-    with record.saving("checkpoints", hvd.allgather):
-        files = train.save_checkpoint(model, new)
-    if files:
-        checkpoint.finish(new, path)
-    scores = model.predict(
-        photographs.prepare(tf, test.batch(args.batch_size), args.size), verbose=0
-    )
-    loss, accuracy = data.score(scores, cifar.y_test)
+    test = photographs.prepare(tf, test.batch(args.batch_size), args.size)
+    loss, accuracy = model.evaluate(test, verbose=0)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        files_written=files,
-        checkpoint_hash=checkpoint.params_in(path, model, hvd),
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

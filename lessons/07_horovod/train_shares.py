@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 from train import build_model, make_optimizer, start_alike, start_horovod
 
@@ -27,27 +27,22 @@ def command_line():
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
-    )
-    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate for one device")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     start_horovod()
     rank, size = hvd.rank(), hvd.size()
     keras.utils.set_random_seed(args.seed)
-    mnist = data.load("mnist", train_samples=args.train_samples)
+    mnist = data.load("mnist", args.train_samples)
     n = len(mnist.x_train) // size * size  # equal shares, so that no rank waits for a last batch
-    x_train = mnist.x_train[rank:n:size]
-    y_train = mnist.y_train[rank:n:size]
 
     model = build_model(args.model)
     model.compile(
@@ -56,38 +51,21 @@ def main():
         metrics=["accuracy"],
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
-    start_alike(model)
 
-    record = Record(
-        "07",
-        args,
-        source="keras-shares",
-        params=model.count_params(),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        shard=(rank, n, size),
-        lr=float(model.optimizer.learning_rate),
-        scaling="epoch",
-    )
+    run = Run("07", args, model, source="keras-shares", shard=(rank, n, size))
+    start_alike(model)
     model.fit(
-        x_train,
-        y_train,
+        mnist.x_train[rank:n:size],
+        mnist.y_train[rank:n:size],
         batch_size=args.batch_size,
         epochs=args.epochs,
         verbose=2 if rank == 0 else 0,
-        callbacks=[record.keras_callback(hvd.allgather)],
+        callbacks=[run.keras()],
     )
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        params=model.get_weights(),
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

@@ -4,19 +4,17 @@ mpirun -np 2 python train_torch.py --epochs 4 --batch-size 32
 """
 
 import argparse
-import functools
 import math
 import os
 
 import horovod.torch as hvd
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
-
-import checkpoint
+from lessons.toolkit.record import Run
 
 
 def build_model(name):
@@ -38,6 +36,15 @@ def build_model(name):
     return nn.Sequential(nn.Flatten(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10))
 
 
+def start_horovod():
+    """Meet the other ranks. Return this rank's device: its own GPU, or the CPU."""
+    hvd.init()
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    torch.cuda.set_device(hvd.local_rank())
+    return torch.device("cuda", hvd.local_rank())
+
+
 def train_step(model, optimizer, loss_function, x, y):
     """Make an update from one batch. Return the loss and the network's outputs."""
     optimizer.zero_grad()
@@ -48,15 +55,26 @@ def train_step(model, optimizer, loss_function, x, y):
     return loss, outputs
 
 
+def train_epoch(model, loader, optimizer, loss_function, device):
+    """Train on all batches. Return the mean loss and the accuracy."""
+    loss_sum, correct, seen = 0, 0, 0
+    for x, y in loader:
+        x, y = x.to(device), y.to(device)
+        loss, outputs = train_step(model, optimizer, loss_function, x, y)
+        loss_sum += loss.detach() * len(x)
+        correct += (outputs.argmax(1) == y).sum()
+        seen += len(x)
+    return loss_sum.item() / seen, correct.item() / seen
+
+
 @torch.no_grad()
-def evaluate(model, loss_function, x, y):
+def evaluate(model, loader, loss_function, device):
     """Return loss and accuracy with the current parameters."""
     model.eval()
-    outputs = torch.cat([model(part) for part in x.split(1000)])
+    batches = [(model(x.to(device)), y.to(device)) for x, y in loader]
     model.train()
-    loss = loss_function(outputs, y).item()
-    accuracy = (outputs.argmax(1) == y).float().mean().item()
-    return loss, accuracy
+    outputs, y = (torch.cat(parts) for parts in zip(*batches, strict=True))
+    return loss_function(outputs, y).item(), (outputs.argmax(1) == y).float().mean().item()
 
 
 def command_line():
@@ -65,11 +83,9 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
-    parser.add_argument("--epochs", type=int, default=4, help="passes of all ranks together")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
-    )
-    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate for one device")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -78,91 +94,48 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
-    hvd.init()
-    rank, size = hvd.rank(), hvd.size()
-    torch.manual_seed(args.seed + rank)
-    device = "cpu"
     enough_gpus(torch.cuda.device_count())
-    if torch.cuda.is_available():  # one GPU per rank of a node
-        device = torch.device("cuda", hvd.local_rank())
-        torch.cuda.set_device(device)
+    device = start_horovod()
+    rank, size = hvd.rank(), hvd.size()
+    torch.manual_seed(args.seed + rank)  # every rank shuffles in its own order
     mnist = data.load("mnist", args.train_samples, args.test_samples)
-    x = torch.tensor(mnist.x_train)
-    y = torch.tensor(mnist.y_train, dtype=torch.long)
-    x_test = torch.tensor(mnist.x_test)
-    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
+    train_set = TensorDataset(torch.tensor(mnist.x_train), torch.tensor(mnist.y_train).long())
+    test_set = TensorDataset(torch.tensor(mnist.x_test), torch.tensor(mnist.y_test).long())
+    loader = DataLoader(train_set, args.batch_size, shuffle=True)
+    test_loader = DataLoader(test_set, batch_size=1000)
 
     model = build_model(args.model).to(device)
+    run = Run("07", args, model)
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr * size)
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
-    os.makedirs("checkpoints", exist_ok=True)
-    path = f"checkpoints/{args.model}.pt"
-    new = "checkpoints/new.pt"
-    done = 0
+    loss_function = nn.CrossEntropyLoss()
+    done, path = 0, f"checkpoints/{args.model}_{size}.pt"
+    if args.resume and not os.path.exists(path):
+        raise SystemExit(f"There is no checkpoint {path}: run once without --resume.")
     if args.resume:
-        load = functools.partial(torch.load, map_location="cpu")  # not onto rank 0's GPU
-        found = checkpoint.read(path, load, hvd, hvd.broadcast_object)
+        found = torch.load(path, map_location=device)
         model.load_state_dict(found["model"])
         optimizer.load_state_dict(found["optimizer"])
         done = found["epochs"]
-        args.seed = found["seed"]
     hvd.broadcast_parameters(model.state_dict(), root_rank=0)
     hvd.broadcast_optimizer_state(optimizer, root_rank=0)
-    loss_function = nn.CrossEntropyLoss()
 
-    record = Record(
-        "07",
-        args,
-        source="torch-horovod",
-        params=sum(p.numel() for p in model.parameters()),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        lr=args.lr * size,
-    )
-    record.begin(model.parameters())
-    epochs = math.ceil(args.epochs / size)  # all ranks together make the requested passes
-    record.epochs = done
-    files = 0
-    for number in range(done + 1, epochs + 1):
-        torch.manual_seed(args.seed + rank + size * number)  # in its own order
-        loss_sum = 0
-        correct = 0
-        with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
-            for batch in torch.randperm(len(x)).split(args.batch_size):
-                xb = x[batch].to(device)
-                yb = y[batch].to(device)
-                loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
-                loss_sum += loss.detach() * len(batch)
-                correct += (outputs.argmax(1) == yb).sum()
-            epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
-        record.trained(model.parameters(), lambda rows: hvd.allgather(torch.from_numpy(rows)))
+    os.makedirs("checkpoints", exist_ok=True)
+    for epoch in range(done, math.ceil(args.epochs / size)):  # passes of all ranks, as requested
+        with run.epoch() as log:
+            loss, accuracy = train_epoch(model, loader, optimizer, loss_function, device)
+            log(loss=loss, accuracy=accuracy)
         if rank == 0:
-            print(f"Epoch {number}/{epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
-            content = {
-                "model": model.state_dict(),
-                "optimizer": optimizer.state_dict(),
-                "epochs": number,
-                "seed": args.seed,
-                "ranks": size,
-            }
-            torch.save(content, new)
-            checkpoint.finish(new, path)
-            files = 1
+            print(f"Epoch {epoch + 1}: loss {loss:.4f}, accuracy {accuracy:.4f}")
+            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+            torch.save(state | {"epochs": epoch + 1}, path)
 
-    loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
+    loss, accuracy = evaluate(model, test_loader, loss_function, device)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        files_written=files,
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 import train
 
@@ -73,11 +73,11 @@ def spread_of(model):
     return max(low_high)
 
 
-def comparing(model, record):
+def comparing(model, run):
     """Return a callback that compares the ranks' parameters at some of the steps."""
 
     def compare(step):
-        record.measure("spread", spread_of(model), "", step=step)
+        run.measure("spread", spread_of(model), step=step)
 
     def after_batch(batch, logs=None):
         step = int(model.optimizer.iterations)
@@ -108,27 +108,15 @@ def one_run(args, without, mnist):
         metrics=["accuracy"],
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    run = Run("07", args, model, source="break-it", without=without)
     late = start_alike(model, without)
-    record = Record(
-        "07",
-        args,
-        source="break-it",
-        without=without,
-        params=model.count_params(),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        lr=float(model.optimizer.learning_rate),
-    )
     model.fit(
         mnist.x_train,
         mnist.y_train,
         batch_size=args.batch_size,
         epochs=math.ceil(args.epochs / size),
         verbose=0,
-        callbacks=[*late, comparing(model, record), record.keras_callback(hvd.allgather)],
+        callbacks=[*late, comparing(model, run), run.keras()],
     )
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     os.makedirs("checkpoints", exist_ok=True)
@@ -138,9 +126,9 @@ def one_run(args, without, mnist):
     failed = np.sum(hvd.allgather([float(bool(said))]))
     if said:
         print(f"rank {rank}, saving: {said}")
-    record.measure("ranks_that_could_not_save", int(failed), "ranks")
-    record.measure("checkpoint_good", int(rank == 0 and readable(model, path)), "")
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.measure("ranks_that_could_not_save", int(failed), "ranks")
+    run.measure("checkpoint_good", int(rank == 0 and readable(model, path)))
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def command_line():
@@ -149,11 +137,9 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to omit")
-    parser.add_argument("--epochs", type=int, default=4, help="passes of all ranks together")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
-    )
-    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate for one device")
     parser.add_argument("--train-samples", type=int, default=3200, help="training images in use")
     parser.add_argument("--test-samples", type=int, default=2000, help="test images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -161,8 +147,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     if "init" in args.without:
         without_init()

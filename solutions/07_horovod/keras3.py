@@ -15,7 +15,7 @@ import tensorflow as tf
 from horovod.tensorflow import broadcast_variables, grouped_allreduce
 
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 
 class AveragingAdam(keras.optimizers.Adam):
@@ -56,13 +56,7 @@ def main():
     enough_gpus(len(gpus))
     if gpus:
         tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
-    record = Record(
-        "07",
-        source="keras3",
-        rank=hvd.rank(),
-        size=hvd.size(),
-        local_rank=hvd.local_rank(),
-    )
+    run = Run("07", source="keras3")
     rate = 0.001 * hvd.size()
     optimizers = {
         "hvd.DistributedOptimizer": hvd.DistributedOptimizer(keras.optimizers.Adam(rate)),
@@ -70,10 +64,10 @@ def main():
     }
     for name, optimizer in optimizers.items():
         spread = spread_after_training(optimizer)
-        record.measure("keras3_spread", spread, "", optimizer=name)
+        run.measure("keras3_spread", spread, optimizer=name)
         if hvd.rank() == 0:
             print(f"{name}: parameters differ by up to {spread:.4f}")
-    record.end()
+    run.end()
 
 
 if __name__ == "__main__":

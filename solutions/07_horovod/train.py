@@ -11,14 +11,11 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supp
 
 import horovod.tensorflow.keras as hvd
 import tensorflow as tf
-from horovod.tensorflow import broadcast_object, broadcast_variables
+from horovod.tensorflow import broadcast_variables
 
 from lessons.toolkit import data
-from lessons.toolkit.probes.drawn_fit import DrawnSteps
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record, param_hash
-
-import checkpoint
+from lessons.toolkit.record import Run
 
 keras = tf.keras
 
@@ -70,13 +67,11 @@ def start_alike(model):
     ### END SOLUTION
 
 
-def save_checkpoint(model, path):
-    """Do step 5: rank 0 writes one file. Return how many files this rank wrote."""
-    ### BEGIN SOLUTION Exercise 7.4: only rank 0 saves the weights; return 1 there and else 0
-    if hvd.rank() != 0:
-        return 0
-    model.save_weights(path)
-    return 1
+def checkpoints(path):
+    """Do step 5: return a list of callbacks, with which only rank 0 writes the file."""
+    ### BEGIN SOLUTION Exercise 7.4: on rank 0 a ModelCheckpoint of the weights, else an empty list
+    checkpoint = keras.callbacks.ModelCheckpoint(path, save_weights_only=True)
+    return [checkpoint] if hvd.rank() == 0 else []
     ### END SOLUTION
 
 
@@ -86,11 +81,9 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
-    parser.add_argument("--epochs", type=int, default=4, help="passes of all ranks together")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
-    )
-    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate for one device")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
@@ -98,14 +91,12 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     start_horovod()
-    rank, size = hvd.rank(), hvd.size()
-    keras.utils.set_random_seed(args.seed + rank)
-    mnist = data.load("mnist", train_samples=args.train_samples)
+    keras.utils.set_random_seed(args.seed + hvd.rank())  # every rank shuffles in its own order
+    mnist = data.load("mnist", args.train_samples)
 
     model = build_model(args.model)
     model.compile(
@@ -114,61 +105,29 @@ def main():
         metrics=["accuracy"],
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
-    os.makedirs("checkpoints", exist_ok=True)
-    path = f"checkpoints/{args.model}.weights.h5"
-    new = f"checkpoints/new_{rank}.weights.h5"  # a place where this rank may write
-    done = 0
+    path = f"checkpoints/{args.model}_{hvd.size()}.weights.h5"
+    if args.resume and not os.path.exists(path):
+        raise SystemExit(f"There is no checkpoint {path}: run once without --resume.")
     if args.resume:
         model.optimizer.build(model.trainable_variables)
-        found = checkpoint.read(path, model.load_weights, hvd, broadcast_object)
-        done = found["epochs"]
-        args.seed = found["seed"]
-        broadcast_variables(model.optimizer.variables, root_rank=0)
-    built = param_hash(model.trainable_variables)
-    start_alike(model)
+        model.load_weights(path)  # on all ranks, with Adam's moments and its count of steps
+    done = int(model.optimizer.iterations) // math.ceil(len(mnist.x_train) / args.batch_size)
 
-    record = Record(
-        "07",
-        args,
-        source="keras-horovod",
-        params=model.count_params(),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        built=built,
-        lr=float(model.optimizer.learning_rate),
+    run = Run("07", args, model)
+    start_alike(model)
+    model.fit(
+        mnist.x_train,
+        mnist.y_train,
+        batch_size=args.batch_size,
+        initial_epoch=done,
+        epochs=math.ceil(args.epochs / hvd.size()),  # passes of all ranks, as requested
+        verbose=2 if hvd.rank() == 0 else 0,
+        callbacks=[run.keras(), *checkpoints(path)],
     )
-    record.epochs = done
-    drawn_steps = DrawnSteps(model, len(mnist.x_train), args.batch_size)  # to compute again
-    files = 0
-    for epoch in range(done, math.ceil(args.epochs / size)):  # passes of all ranks, as requested
-        keras.utils.set_random_seed(args.seed + rank + size * epoch)  # in its own order
-        model.fit(
-            mnist.x_train,
-            mnist.y_train,
-            batch_size=args.batch_size,
-            initial_epoch=epoch,
-            epochs=epoch + 1,
-            verbose=2 if rank == 0 else 0,
-            callbacks=[record.keras_callback(hvd.allgather), drawn_steps],
-        )
-        with record.saving("checkpoints", hvd.allgather):
-            files = save_checkpoint(model, new)
-        if files:
-            checkpoint.finish(new, path, epochs=epoch + 1, seed=args.seed, ranks=size)
-    for name, value in drawn_steps.measures().items():
-        record.measure(name, value, "")
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
-    if rank == 0:
+    if hvd.rank() == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        files_written=files,
-        checkpoint_hash=checkpoint.params_in(path, model, hvd),
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

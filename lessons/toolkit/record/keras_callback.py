@@ -13,11 +13,8 @@ from lessons.toolkit.record.recorder import KerasMethods
 class CallbackMethods(KerasMethods):
     model: Any
 
-    def __init__(
-        self, record: Any, gather: Callable[[Any], Any] | None, asks_bend: bool = False
-    ) -> None:
+    def __init__(self, record: Any, gather: Callable[[Any], Any] | None) -> None:
         super().__init__(record)
-        self.asks_bend = asks_bend
         self.gather = gather
         self.counts_before: tuple[int, int] = (0, 0)
 
@@ -27,8 +24,6 @@ class CallbackMethods(KerasMethods):
             self.record.begin(self.model.trainable_variables)
             for kind, count in layers(self.model).items():
                 self.record.measure("layers", count, "layers", kind=kind)
-        if self.asks_bend:
-            self.record.measure("bend", bend(self.model), "")
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.counts_before = step_counts(self.model)

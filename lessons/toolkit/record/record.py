@@ -3,12 +3,10 @@
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 from lessons.toolkit.record import devices, facts, program
 from lessons.toolkit.record.epoch_clock import CountingClock
-from lessons.toolkit.record.files import new_files
 from lessons.toolkit.record.header import header, refuse_zeros, settings
 from lessons.toolkit.record.keras_callback import CallbackMethods
 from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, spread
@@ -64,7 +62,6 @@ class Record(RunRecord):
         # Numbers of the images that a Keras epoch reads, batch by batch.
         self.numbers: list[Any] = []
         self.start_hash: str | None = None
-        self.files_found: int | None = None
         self.files_written: int | None = None
         self.shard, self.labels, self.built = shard, labels, built
         known = header(settings(args), int(size), {"params": params, "dataset": dataset, **more})
@@ -103,13 +100,12 @@ class Record(RunRecord):
     def new_clock(self, steps: int | None, samples: int | None) -> CountingClock:
         return CountingClock(self, steps, samples)
 
-    def keras_callback(self, gather: Callable[[Any], Any] | None = None, bend: bool = False) -> Any:
+    def keras_callback(self, gather: Callable[[Any], Any] | None = None) -> Any:
         """Return the record as a Keras callback that calls `begin` and `trained` itself.
 
-        Put callbacks that write checkpoints after this one. `gather`: see `trained`. `bend`:
-        whether to also measure how far the network is from a linear map (networks.py).
+        Put callbacks that write checkpoints after this one. `gather`: see `trained`.
         """
-        return keras_callback(CallbackMethods, self, gather, bend)
+        return keras_callback(CallbackMethods, self, gather)
 
     def labelled(self, batches: Any, images: Any, labels: Any, look_at: int = 4) -> Any:
         """Return labelled batches for Keras, and count the samples that are read.
@@ -163,18 +159,6 @@ class Record(RunRecord):
         if gather is not None:
             self.seen["param_spread"] = spread(params, gather)
 
-    @contextmanager
-    def saving(
-        self, folder: str | os.PathLike[str], gather: Callable[[Any], Any] | None = None
-    ) -> Iterator[None]:
-        """Count the files that the `with` block writes into the folder, on every rank.
-
-        The last rank looks for new files on the disk. For `gather`, see `trained`.
-        """
-        with new_files(folder, gather, looks=self.rank == self.size - 1) as found:
-            yield
-        self.files_found = max(found[0], self.files_found or 0)
-
     def end(
         self,
         *,
@@ -200,7 +184,6 @@ class Record(RunRecord):
             "params_changed": self.seen.get("params_changed"),
             "param_spread": self.seen.get("param_spread", param_spread),
             "files_written": files_written,
-            **({} if self.files_found is None else {"files_found": self.files_found}),
         }
         super().end(test_accuracy=test_accuracy, test_loss=test_loss, **summary, **more)
 

@@ -69,12 +69,25 @@ def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
     told = {"ranks_heard": size, "ranks_that_looked": 1, "images_twice": 0, "images_missing": 0,
             "images_foreign": 0}  # fmt: skip
     measures = tuple({"name": name, "value": value, "unit": ""} for name, value in told.items())
-    end = {"param_spread": 0.0, "param_moved": 1.0, "files_found": 1, "checkpoint_hash": "p"}
+    end = {"param_spread": 0.0, "param_moved": 1.0}
     return make_run(
         (f"{lesson}_nodes_{size}.out",), "record", "completed", workers=size, epochs=epochs,
         ranks=ranks, test_accuracy=Number(0.6), total_seconds=Number(9 * seconds),
         launch=f"{size}a", header=header, end=end, measures=measures,
     )  # fmt: skip
+
+
+def probe_of(lesson: str, hosts: int = 2, **wrong: float) -> list[Run]:
+    """Return the run of lesson 07's probe on eight ranks; the other lessons have none."""
+    told = {"checkpoint_files": 1, "checkpoint_error": 0.0} | wrong
+    probe = make_run(
+        (f"{lesson}_keras_8.out",), "record", "completed", workers=8,
+        ranks=tuple(Rank(n, host=f"n{n % hosts}", local_rank=n // hosts) for n in range(8)),
+        header={"lesson": lesson, "source": "probe", "world_size": 8, "ranks_asked": 8},
+        measures=tuple({"name": name, "value": value, "unit": ""} for name, value in told.items()),
+        launch="probe",
+    )  # fmt: skip
+    return [probe] if lesson == "07" else []
 
 
 def changed(run: Run, *, epoch=None, rank=None, measure=None, **more) -> Run:
@@ -99,7 +112,7 @@ def check_of(lesson: str, runs: list[Run], profile: str = "full"):
 
 @pytest.mark.parametrize("lesson", SAMPLES)
 def test_right_runs_on_two_nodes_earn_all(lesson):
-    check = check_of(lesson, [of_size(lesson, size) for size in SIZES])
+    check = check_of(lesson, [*probe_of(lesson), *(of_size(lesson, size) for size in SIZES)])
     assert check.score == check.points, check.actual
 
 
@@ -109,7 +122,7 @@ def test_each_kind_of_run_has_a_size_of_its_own(lesson):
     asked = rubric.load_rubric(rubric.FOLDER / f"{lesson}.yaml")
     hand_in = HandIn(asked, [], {}, None, "full")
     run = of_size(lesson, 1)
-    others = [name for name in asked.runs if not name.startswith("nodes")]
+    others = [name for name in asked.runs if not name.startswith(("nodes", "probe"))]
     assert size_shortfall(hand_in, "nodes", run) is None
     assert size_shortfall(hand_in, "nodes-one", run) is None
     assert {size_shortfall(hand_in, name, run) for name in others} == {(SAMPLES[lesson], 60000)}
@@ -157,8 +170,11 @@ WRONG = {
     "no slower than it is": ("07 08", {"epoch": slow}, "efficiency"),
     "never there": ("09", {"epoch": slowly}, "did not reach 0.5"),
     "nothing learnt": ("07 08", {"epoch": lambda e: {"train_loss": Number(2.3)}}, "last epoch"),
-    "a file of each": ("07", {"end": {"files_found": 8}}, "new checkpoint files on the disk"),
-    "another's file": ("07", {"end": {"checkpoint_hash": "q"}}, "checkpoint"),
+}
+PROBED = {
+    "a file of each": ({"checkpoint_files": 8}, "checkpoint files of all ranks"),
+    "another's file": ({"checkpoint_error": 0.1}, "between the checkpoint and the parameters"),
+    "one node": ({"hosts": 1}, "hosts"),
 }
 
 
@@ -169,7 +185,14 @@ WRONG = {
 def test_what_is_not_so_loses_points_with_a_reason(lesson, name):
     _, change, reason = WRONG[name]
     runs = [of_size(lesson, size) for size in SIZES]
-    check = check_of(lesson, [*runs[:-1], changed(runs[-1], **change)])
+    check = check_of(lesson, [*probe_of(lesson), *runs[:-1], changed(runs[-1], **change)])
+    assert check.score < check.points
+    assert reason in check.actual, check.actual
+
+
+@pytest.mark.parametrize(("wrong", "reason"), PROBED.values(), ids=PROBED)
+def test_a_fault_that_the_probe_finds_loses_points(wrong, reason):
+    check = check_of("07", [*probe_of("07", **wrong), *(of_size("07", size) for size in SIZES)])
     assert check.score < check.points
     assert reason in check.actual, check.actual
 

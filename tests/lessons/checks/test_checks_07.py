@@ -8,7 +8,6 @@ from advice import ROOT, assert_advice, assert_passes, failure
 from lessons.toolkit.checks import lesson_07
 
 # Exercises 7.1 to 7.4: mistakes in the program, in one process: TensorFlow is slow to import.
-GUARDED = "    if hvd.rank() != 0:\n        return 0\n    model.save_weights(path)\n"
 BROADCAST = "    broadcast_variables(model.variables, root_rank=0)\n"
 PROGRAM_MISTAKES = [
     ("7.1", "    hvd.init()\n", "", "Begin with hvd.init()"),
@@ -23,9 +22,11 @@ PROGRAM_MISTAKES = [
      "found     rank 1 does not call it, rank 0 does"),
     ("7.3", BROADCAST, f"    if hvd.rank() != 0:\n    {BROADCAST}",
      "found     rank 0 does not call it, rank 1 does"),
-    ("7.4", "    if hvd.rank() != 0:\n        return 0\n", "", "can break it"),
-    ("7.4", "    if hvd.rank() != 0:", "    if hvd.local_rank() != 0:", "Do not use local_rank"),
-    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank() == 0:", "rank 0 is the one"),
+    ("7.4", "[checkpoint] if hvd.rank() == 0 else []", "[checkpoint]", "can break it"),
+    ("7.4", "if hvd.rank() == 0 else", "if hvd.local_rank() == 0 else", "Do not use local_rank"),
+    ("7.4", "if hvd.rank() == 0 else", "if hvd.rank == 0 else", "rank 0 is the one"),
+    ("7.4", "(path, save_weights_only=True)", "(path)", "save_weights_only=True"),
+    ("7.4", "return [checkpoint] if", "return checkpoint if", "fit takes a list"),
 ]  # fmt: skip
 RIGHT_AS_WELL = [
     ("7.1", 'hvd.local_rank()], "GPU")', 'hvd.local_rank()], device_type="GPU")'),
@@ -37,9 +38,10 @@ RIGHT_AS_WELL = [
      "    return hvd.DistributedOptimizer(adam)"),
     ("7.3", "root_rank=0", "0"),
     ("7.3", BROADCAST, f"    if hvd.rank() == 0:\n        print('sending')\n{BROADCAST}"),
-    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank():"),
-    ("7.4", "    if hvd.rank() != 0:", "    me = hvd.rank\n    if me() > 0:"),
-    ("7.4", "model.save_weights(path)", "model.save_weights(filepath=path, overwrite=True)"),
+    ("7.4", "if hvd.rank() == 0 else []", "if not hvd.rank() else []"),
+    ("7.4", "ModelCheckpoint(path,", 'ModelCheckpoint(filepath=path, save_freq="epoch",'),
+    ("7.4", "    return [checkpoint] if hvd.rank() == 0 else []",
+     "    me = hvd.rank\n    if me() > 0:\n        return []\n    return [checkpoint]"),
 ]  # fmt: skip
 SCRIPT = f"""
 import os, re, sys, types
@@ -48,7 +50,6 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"
 from lessons.toolkit.checks import lesson_07
 from lessons.toolkit.checks.shared import check
 checks = check.checks_of(lesson_07)
-sys.path.insert(0, "solutions/07_horovod")  # where its checkpoint.py lies
 source = open("solutions/07_horovod/train.py").read()
 
 def program(text):
