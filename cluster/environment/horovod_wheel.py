@@ -87,11 +87,6 @@ def output_line(number: int, *command: str) -> str | None:
         return None
 
 
-def kept_wheel(values: Mapping[str, object]) -> Path | None:
-    """Return the wheel that was built from these inputs earlier, if it is intact."""
-    return intact(cache_folder() / "horovod" / key(values))
-
-
 def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
     """Return the wheel for this Python from the cache, after building it if it is missing."""
     values = inputs(gpu)
@@ -105,16 +100,16 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
     with lock(shelf / "lock", f"another set-up is building Horovod (lock {shelf / 'lock'})"):
         for half_made in shelf.glob("building-*"):
             shutil.rmtree(half_made, ignore_errors=True)
-        kept = shelf / key(values)
-        if found := intact(kept):
+        if found := kept_wheel(values):
             return found
         names = " and ".join(name for name in NAMES if has(name, gpu))
         with progress(f"Horovod: compiling for {names} (2 to 8 minutes, only once)"):
-            return build(shelf, kept, values, gpu or {}, logs)
+            return build(shelf, shelf / key(values), values, gpu or {}, logs)
 
 
-def intact(kept: Path) -> Path | None:
-    """Return the wheel in a folder of the cache if it is intact."""
+def kept_wheel(values: Mapping[str, object]) -> Path | None:
+    """Return the wheel that was built from these inputs earlier, if it is intact."""
+    kept = cache_folder() / "horovod" / key(values)
     try:
         label = json.loads((kept / "label.json").read_text())
         file = kept / label["wheel"]

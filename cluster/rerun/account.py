@@ -4,7 +4,6 @@ Only the account itself accesses its files. The person who runs the grader there
 link or pipe that the account may have created.
 """
 
-import contextlib
 import os
 import pwd
 import shutil
@@ -24,6 +23,7 @@ if declare -F load_software >/dev/null; then load_software >&2 || exit 1; fi
 [ -z "${COURSE_ENVIRONMENT:-}" ] || PATH="$COURSE_ENVIRONMENT/bin:$PATH"
 exec python -P "$@"
 """
+SITE_PYTHON = ("bash", "-c", IN_SITE, "python")
 PID_FIRST = ("sh", "-c", 'echo $$; exec "$@"', "sh")
 IMPORTS = "import lessons.toolkit.record, cluster.cli, sys; print(sys.prefix)"
 
@@ -36,7 +36,7 @@ class Account:
     variables: dict[str, str]  # variables of the site; no others are passed on
 
     def run(
-        self, *words: str, data: bytes = b"", show: bool = False, seconds: float | None = 60
+        self, *words: str, data: bytes = b"", show: bool = False
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command as this account, without our environment variables.
 
@@ -50,43 +50,20 @@ class Account:
         with subprocess.Popen(
             words, bufsize=0, cwd="/", stdin=pipe, stdout=pipe, stderr=errors_to
         ) as process:
-            pid = b""
+            pid = process.stdout.readline().strip()  # type: ignore[union-attr]
             try:
-                pid = process.stdout.readline().strip()  # type: ignore[union-attr]
-                output, errors = process.communicate(data, seconds)
-            except subprocess.TimeoutExpired:
-                self.end(process, pid.decode())
-                late = f"a command of the account {self.name} has not ended within {seconds:g} s"
-                raise click.ClickException(late) from None
-            except BaseException:
-                self.end(process, pid.decode())
+                output, errors = process.communicate(data)
+            except BaseException:  # the command then cancels its job; sudo's process is root's
+                self.run("sh", "-c", "kill $0", pid.decode())
+                process.wait()
                 raise
         return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
-    def end(self, process: subprocess.Popen, pid: str) -> None:
-        """End a command, which then cancels its job. The process of sudo is root's, not ours."""
-        for name in ("TERM", "KILL"):
-            self.run("sh", "-c", "kill -$0 $1", name, pid)  # /bin/kill is not on every machine
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(60)  # longer than a job takes to end
-                return
-
-    def python(
-        self, *words: str, data: bytes = b"", show: bool = False, seconds: float | None = 120
-    ) -> subprocess.CompletedProcess[bytes]:
-        """Run the site's Python with these words as the account."""
-        shell = ("bash", "-c", IN_SITE, "python")
-        return self.run(*shell, *words, data=data, show=show, seconds=seconds)
-
     def refuse(self, folder: Path, tests: tuple[str, ...], sentence: str) -> None:
         """Raise an error if a path in the folder passes these tests of `find`, by this account."""
-        found = self.run("find", str(folder.resolve()), *tests, "-print", "-quit", seconds=600)
+        found = self.run("find", str(folder.resolve()), *tests, "-print", "-quit")
         if path := found.stdout.decode(errors="replace").strip():
             raise click.ClickException(f"{self.name} can {sentence.format(path=path)} {folder}")
-
-
-def last_line(text: bytes) -> str:
-    return (text.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
 
 
 def account_named(name: str, variables: dict[str, str]) -> Account:
@@ -117,11 +94,12 @@ def check_closed(account: Account, *folders: Path) -> None:
 
 def check_course(account: Account) -> None:
     """Check that the account can start the course's Python but not change it."""
-    started = account.python("-c", IMPORTS)
+    started = account.run(*SITE_PYTHON, "-c", IMPORTS)
     if started.returncode:
+        _, _, reason = started.stderr.decode(errors="replace").strip().rpartition("\n")
         raise click.ClickException(
             f"{account.name} cannot start the course's Python in {COURSE}"
-            f" ({last_line(started.stderr)}): open the course's folder for reading, and set"
+            f" ({reason}): open the course's folder for reading, and set"
             " COURSE_ENVIRONMENT to an environment that it can start"
         )
     sentence = "write {path!r}, so a program could change the course: chmod -R go-w"

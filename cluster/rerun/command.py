@@ -24,7 +24,7 @@ from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.roster import Person, read_roster
 from autograder.submissions.class_folder import Submission, read_class
 from autograder.submissions.kinds import lesson_among
-from cluster.rerun.account import Account, account_named, check_closed, check_course
+from cluster.rerun.account import SITE_PYTHON, Account, account_named, check_closed, check_course
 from cluster.rerun.repeated import NotRepeatableError, Programs, Repeated, take
 from cluster.schedulers import real_command
 from cluster.schedulers.known import scheduler_of
@@ -158,8 +158,7 @@ def run_again(
     texts = {name: text.decode("latin-1") for name, text in programs.items()}
     request = {"job": asdict(job), "programs": texts, "variables": account.variables}
     data = json.dumps(request | {"hide": list(map(str, hide))}).encode()
-    words = ("-m", "cluster.rerun.one_job")
-    done = account.python(*words, data=data, show=True, seconds=None)
+    done = account.run(*SITE_PYTHON, "-m", "cluster.rerun.one_job", data=data, show=True)
     if done.returncode:
         raise click.ClickException("the job did not run; the reason is above")
     return json.loads(done.stdout.splitlines()[-1]) | {"launches": job.launches}

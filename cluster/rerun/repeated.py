@@ -55,13 +55,12 @@ def take(
     by_launch = {run.launch: run for run in counted if run is not None and run.launch}
     if not by_launch:
         raise NotRepeatableError("no run that counts has finished with a run record")
-    jobs = grouped((asked_for(run), run) for run in by_launch.values())
+    # runs of one job are repeated in one job
+    jobs = grouped(
+        ((run.job_id, run.header.program, run.header.arguments, run.header.world_size), run)
+        for run in by_launch.values()
+    )
     return programs, [job_of(runs, programs) for runs in jobs.values()]
-
-
-def asked_for(run: Run) -> tuple:
-    """Return what runs of one job have in common: they are repeated in one job."""
-    return run.job_id, run.header.program, run.header.arguments, run.header.world_size
 
 
 def programs_in(files: LessonFiles) -> Programs:
@@ -82,11 +81,9 @@ def programs_in(files: LessonFiles) -> Programs:
 
 def below_lesson(name: PurePath) -> str:
     """Return the path below the lesson: `you.zip/02_serial/nets/cnn.py` becomes nets/cnn.py."""
-    folders = name.parts[:-1]
-    packed = [number for number, part in enumerate(folders, 1) if is_package(part)]
-    top = packed[-1] if packed else 0
-    below = (number for number, part in enumerate(folders[top:], top + 1) if lesson_of(part))
-    return str(PurePosixPath(*name.parts[next(below, top) :]))
+    folders = enumerate(name.parts[:-1], 1)
+    above = [number for number, part in folders if is_package(part) or lesson_of(part)]
+    return str(PurePosixPath(*name.parts[above[-1] if above else 0 :]))
 
 
 def job_of(runs: list[Run], programs: Programs) -> Repeated:

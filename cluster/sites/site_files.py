@@ -104,14 +104,6 @@ def current(name: str | None = None) -> Site:
     return load(chosen_file(name))
 
 
-def chosen_or_none() -> Site | None:
-    """Return the site in use; None if one must still be chosen."""
-    try:
-        return current()
-    except NoSiteError:
-        return None
-
-
 def environment_outside_jobs() -> dict[str, str]:
     """Return the environment without the variables that a job sets.
 

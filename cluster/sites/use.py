@@ -3,6 +3,7 @@
 Personal settings are written to the user's home.
 """
 
+import contextlib
 import shlex
 import sys
 from collections.abc import Iterable
@@ -90,7 +91,9 @@ def write(course: Path, personal: dict[str, str], programs: Iterable[Path]) -> P
 @click.command("sites")
 def sites_command() -> None:
     """List the sites and mark the current one with an asterisk."""
-    used = site_files.chosen_or_none()
+    used = None
+    with contextlib.suppress(site_files.NoSiteError):  # one must still be chosen
+        used = site_files.current()
     for name in site_files.names():
         settings = site_files.load(site_files.FOLDER / f"{name}.sh").settings
         mark = "*" if used and name == used.name else " "

@@ -58,10 +58,6 @@ class QueuedJob:
     def over(self) -> bool:
         return self.state not in (PENDING, RUNNING)
 
-    @property
-    def error_file(self) -> str:
-        return self.error or self.output
-
 
 def home() -> Path:
     """Return the folder of the user's queue, or the one that COURSE_LAPTOP_QUEUE names.

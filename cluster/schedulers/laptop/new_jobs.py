@@ -43,19 +43,15 @@ def enqueue(
     show(f"$ {line}   # run by the laptop's own queue")
     with job_records.lock():
         jobs = numbered(queued, asked)
-        while any(is_of_another_queue(task.output, jobs[0].id) for task in jobs):
+        # a cluster or an earlier queue may have written an output with this id: keep the file
+        while any(
+            str(jobs[0].id) in file.name and file.exists()
+            for file in (Path(task.output) for task in jobs)
+        ):
             jobs = numbered(queued, asked)
         for task in jobs:
             write(task, script, os.environ | site.exports)
     return jobs[0].id
-
-
-def is_of_another_queue(output: str, job_id: int) -> bool:
-    """Return whether an output with this id in its name exists: a cluster's, or an earlier queue's.
-
-    The new job then takes the next id, so that the file is not overwritten.
-    """
-    return str(job_id) in Path(output).name and Path(output).exists()
 
 
 def refuse(asked: JobRequest, every_option: dict[str, str]) -> None:

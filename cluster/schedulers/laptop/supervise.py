@@ -75,7 +75,9 @@ def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
     for number in (signal.SIGALRM, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     if ending.state:
-        wait_for_ranks(folder, KILL_WAIT)
+        until = time.monotonic() + KILL_WAIT
+        while processes.of_job(folder) and time.monotonic() < until:
+            time.sleep(0.05)  # ranks may still be writing a checkpoint
     processes.signal_all(folder, signal.SIGKILL)  # processes that the script left in the background
     return end_state(code, ending.state)
 
@@ -94,8 +96,8 @@ def end_state(code: int, ended_from_outside: str | None) -> dict:
 def open_streams(job: QueuedJob) -> tuple[int, int]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if job.append else os.O_TRUNC)
     output = os.open(job.output, flags, 0o666)
-    same = job.error is None or job.error == job.output
-    return output, output if same else os.open(job.error_file, flags, 0o666)
+    error = job.error or job.output
+    return output, output if error == job.output else os.open(error, flags, 0o666)
 
 
 def start(job: QueuedJob, folder: Path, output: int, error: int) -> subprocess.Popen:
@@ -171,13 +173,6 @@ def send_warning(job: QueuedJob, folder: Path, shell: int) -> None:
         return
     with contextlib.suppress(OSError):  # it has just ended
         os.kill(shell, number)
-
-
-def wait_for_ranks(folder: Path, limit: float) -> None:
-    """Wait for ranks that are still writing their checkpoint after the script has ended."""
-    until = time.monotonic() + limit
-    while processes.of_job(folder) and time.monotonic() < until:
-        time.sleep(0.05)
 
 
 if __name__ == "__main__":

@@ -87,10 +87,12 @@ def test_patch_refuses_another_source(source, change):
     ],
     ids=["cut off", "wheel gone"],
 )
-def test_a_broken_wheel_never_counts(tmp_path, spoil):
-    put_wheel(tmp_path / "kept")
-    spoil(tmp_path / "kept")
-    assert wheels.intact(tmp_path / "kept") is None
+def test_a_broken_wheel_never_counts(shelf, spoil):
+    kept = shelf / wheels.key({})
+    put_wheel(kept)
+    assert wheels.kept_wheel({})
+    spoil(kept)
+    assert wheels.kept_wheel({}) is None
 
 
 def test_two_set_ups_build_once(shelf, tmp_path, monkeypatch, capsys):
