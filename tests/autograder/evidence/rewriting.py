@@ -123,8 +123,11 @@ def clock(ms: float) -> str:
 
 
 def new_id(lines: Lines, run: str = "deadbeef") -> None:
+    """Give the first run of a file this id, and each further one, such as a probe, its own."""
+    ids: dict[str, str] = {}
     for event in events(lines):
-        event["metadata"]["run"] = run
+        number = int(run, 16) + len(ids)
+        event["metadata"]["run"] = ids.setdefault(event["metadata"]["run"], f"{number:08x}"[-8:])
 
 
 def jittered(lines: Lines) -> None:

@@ -46,9 +46,9 @@ def test_every_metric_of_a_rubric_has_a_label_of_words(lesson):
 
 
 def test_the_unit_of_a_recorded_measure_is_what_the_programs_record():
-    units = units_in_outputs()
-    kept = {name: {unit} for name, (_, unit) in recorded_labels().items() if name in units}
-    assert {name: units[name] for name in kept} == kept
+    units = units_in_outputs()  # a probe records none
+    kept = {name: unit for name, (_, unit) in recorded_labels().items() if name in units}
+    assert not {name: units[name] for name in kept if not units[name] <= {"", kept[name]}}
     assert len(kept) > 60
 
 
