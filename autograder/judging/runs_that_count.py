@@ -194,19 +194,21 @@ def did_not_finish(name: str, run: Run, which: str = "the run") -> NotMeasured:
     if problem:  # the page already lists damaged lines of the record; other lines are the cause
         text = "" if problem.code == FindingCode.BAD_LINE else problem_text(problem)
         ended += f" ({problem.title}{': ' if text else ''}{text})"
-    reason = f"{which} of `{name}` did not finish: {ended}"
+    reason, code = f"{which} of `{name}` did not finish: {ended}", ReasonCode.RUN_UNFINISHED
     if run.outcome == Outcome.INCOMPLETE:
         reason += ", the output stops before the end of the run"
         try_ = "submit the whole output; if the job itself ended there, " + try_
-    elif run.outcome == Outcome.UNKNOWN and run.epochs:
-        reason += ", nothing in its output shows that this epoch was the last"
-        try_ = "also submit the job's error output, or let the program print when it is done"
+    elif run.outcome == Outcome.UNKNOWN:  # perhaps it ended in words that are not read
+        code = ReasonCode.RUN_UNCLEAR
+        if run.epochs:
+            reason += ", nothing in its output shows that this epoch was the last"
+            try_ = "also submit the job's error output, or let the program print when it is done"
     elif run.outcome == Outcome.TIMEOUT:
         try_ = f"ask for more time (`--time`), or find out which rank waited for which: {try_}"
     elif run.outcome == Outcome.OOM:
         try_ = f"use a smaller batch or network, or ask for more memory (`--mem`); {try_}"
     where = problem.where if problem else [Where(file, 1) for file in run.files[:1]]
-    return NotMeasured(reason, try_, where, ReasonCode.RUN_UNFINISHED)
+    return NotMeasured(reason, try_, where, code)
 
 
 def problem_to_read(run: Run) -> Note | None:

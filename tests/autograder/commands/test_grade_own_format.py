@@ -101,3 +101,15 @@ def test_a_printed_output_is_the_run_that_where_asks_or_it_is_not_measured(
     assert bool(row["look"]) == ("not measured" in statuses)
     counted = [run for run in found["runs"] if run["counted"]]
     assert [bool(run["why"]) for run in counted] == [len(ends) > 1] * len(counted)
+
+
+def test_an_end_in_words_that_are_not_read_is_not_measured(tmp_path, grade):
+    rubric = BY_WORKERS.replace(" of {of}", "").replace(
+        "in the end {test_accuracy} %'", "{workers} workers'"
+    )
+    rubrics = write_lines(tmp_path / "rubrics" / "03.yaml", [rubric]).parent
+    lines = ["1 workers", "epoch 1 took 2.0 s", "epoch 2 took 2.0 s", "accuracy: np.float64(0.935)"]
+    write_lines(tmp_path / "class/ada/03/job1.out", lines)
+    grade(tmp_path / "class", "--rubrics", rubrics)
+    [found] = json.loads((tmp_path / "grades/records/ada.json").read_text())["grades"]
+    assert [check["status"] for check in found["checks"]] == ["not measured"] * 2
