@@ -48,9 +48,7 @@ def command_line():
         "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
     )
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, of one worker"
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a worker")
     parser.add_argument("--lr", type=float, default=0.1, help="learning rate of one worker")
     parser.add_argument("--workers", type=int, default=8, help="workers that share a step")
     parser.add_argument("--warmup", type=float, default=1.0, help="epochs until the full rate")
@@ -62,8 +60,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
     mnist = data.load("mnist", train_samples=args.train_samples)
     mnist = dataclasses.replace(
         mnist,

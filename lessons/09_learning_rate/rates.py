@@ -4,6 +4,9 @@ import math
 
 import numpy as np
 
+RULES = ("same", "sqrt", "linear")  # how the rate grows with the number of workers
+DECAYS = ("none", "cosine", "exponential")  # how it falls after the warm-up
+
 
 def scaled(lr, workers, rule):
     """Return the rate for `workers` times the batch; rule: "same", "sqrt" or "linear"."""

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from lessons.toolkit import data, probes
-from lessons.toolkit.record import Record
+from lessons.toolkit import data
+from lessons.toolkit.record import Run
 
 import ml_comm
 import rates
@@ -40,29 +40,9 @@ def train(mc, args, mnist, workers, rule, seed):
     mc.config_team(0, 0, 100, total, 0, 200)
     params = mc.broadcast(params, 0)
 
-    record = Record(
-        "09",
-        args,
-        source=args.source,
-        params=totsize,
-        optimizer="lars" if args.lars else "sgd",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        lr=peak,
-        workers=workers,
-        rule=rule,
-        seed=seed,
-        warmup=args.warmup,
-        decay=args.decay,
-        momentum=args.momentum,
-        global_batch=batch_size,
-        local_batch=args.batch_size,
-    )
-    record.measure("update_error", probes.update_error(rates.update), "")
-    record.measure("lars_error", probes.lars_error(rates.lars), "")
-    record.measure("rate_error", probes.rate_error(rates.lr_at), "")
-    record.begin(params)
+    setting = {"workers": workers, "rule": rule, "seed": seed, "global_batch": batch_size}
+    setting |= {"lr": peak, "optimizer": "lars" if args.lars else "sgd"}
+    run = Run("09", args, params, args.source, **setting)
     points = {  # steps whose rate is recorded
         0: "start",
         warmup // 2: "half warm-up",
@@ -73,7 +53,7 @@ def train(mc, args, mnist, workers, rule, seed):
     rng = np.random.default_rng(seed)  # the same on all ranks, so all cut the same batches
     step = 0
     for number in range(1, args.epochs + 1):
-        with record.epoch() as epoch:
+        with run.epoch() as log:
             loss = 0.0
             right = 0
             for batch in minibatches(len(x_train), batch_size, rng):
@@ -85,23 +65,23 @@ def train(mc, args, mnist, workers, rule, seed):
                 gradients = mc.gradients(gradients, 0)
                 lr = rates.lr_at(step, args.lr, peak, warmup, total, args.decay)
                 if step in points:
-                    record.measure("lr", lr, "", step=step, point=points[step])
+                    run.measure("lr", lr, step=step, point=points[step])
                 if args.lars:
                     gradients = rates.lars(params, gradients, args.lars)
                 rates.update(params, gradients, speeds, lr, args.momentum)
                 loss += cross_entropy(probabilities, labels) * size / len(x_train)
                 right += int((probabilities.argmax(axis=1) == labels).sum())
                 step += 1
-            epoch.log(steps=per_epoch, loss=loss, accuracy=right * size / len(x_train), lr=lr)
+            accuracy = right * size / len(x_train)
+            log(steps=per_epoch, loss=loss, accuracy=accuracy, lr=lr)
         test_loss, accuracy = evaluate(params, mnist.x_test, mnist.y_test)
-        record.evaluated(accuracy, loss=test_loss, epoch=number, samples=len(mnist.y_test))
+        run.evaluated(accuracy, test_loss)
         if args.until:  # the log has values measured while the parameters still moved
             train_loss, _ = evaluate(params, x_train, y_train)
-            record.measure("train_loss", train_loss, "", epoch=number)
+            run.measure("train_loss", train_loss, epoch=number)
             if train_loss <= args.until:
                 break
-    record.trained(params, every_rank)
-    record.end(test_accuracy=accuracy, test_loss=test_loss)
+    run.end(test_accuracy=accuracy, test_loss=test_loss)
     mc.finalize()
     return accuracy
 
@@ -112,13 +92,6 @@ def evaluate(params, x, labels):
     loss = cross_entropy(probabilities, labels) / len(labels)
     accuracy = float((probabilities.argmax(axis=1) == labels).mean())
     return loss, accuracy
-
-
-def every_rank(row):
-    """Return the rows of all ranks, with which the record compares their parameters."""
-    from mpi4py import MPI
-
-    return MPI.COMM_WORLD.allgather(row)
 
 
 def source_of(args):
@@ -136,42 +109,24 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, of one worker"
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a worker")
     parser.add_argument("--lr", type=float, default=0.1, help="learning rate of one worker")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
-    parser.add_argument(
-        "--seeds", type=int, nargs="+", default=[1, 2], help="seeds to repeat each with"
-    )
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2], help="seeds of the repeats")
     parser.add_argument("--model", default="mlp64", choices=HIDDEN, help="the network")
-    parser.add_argument(
-        "--workers", type=int, nargs="+", default=[1, 8, 16], help="numbers of workers to try"
-    )
-    parser.add_argument(
-        "--rules", nargs="+", default=["same", "sqrt", "linear"], help="how the rate grows"
-    )
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 8, 16], help="values of N")
+    parser.add_argument("--rules", nargs="+", default=rates.RULES, help="how the rate grows")
     parser.add_argument("--warmup", type=float, default=0.0, help="epochs until the full rate")
-    parser.add_argument(
-        "--decay",
-        default="none",
-        choices=["none", "cosine", "exponential"],
-        help="how the rate falls again",
-    )
-    parser.add_argument(
-        "--momentum", type=float, default=0.0, help="how much of the last step stays"
-    )
+    parser.add_argument("--decay", default="none", choices=rates.DECAYS, help="how the rate falls")
+    parser.add_argument("--momentum", type=float, default=0.0, help="how much of a step stays")
     parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: no LARS")
-    parser.add_argument(
-        "--until", type=float, default=0.0, help="training loss to stop at; 0: none"
-    )
+    parser.add_argument("--until", type=float, default=0.0, help="training loss to stop at, or 0")
     parser.add_argument("--task", type=int, help="task of a job array: sets rate, momentum")
     return parser
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
     args.source = source_of(args)
     if args.task is not None:
         args.lr, args.momentum = rates.setting(args.task)

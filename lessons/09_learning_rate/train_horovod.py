@@ -15,7 +15,7 @@ from horovod.tensorflow import broadcast_variables
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 import rates
 from lars_keras import LARS
@@ -61,13 +61,11 @@ def make_optimizer(lr, momentum, trust):
     return hvd.DistributedOptimizer(optimizer)
 
 
-def schedule(model, record, line):
-    """Return a callback that sets and records rates.lr_at's rate before each step."""
+def schedule(model, line):
+    """Return a callback that sets rates.lr_at's rate before each step."""
 
     def set_rate(batch, logs=None):
-        step = int(model.optimizer.iterations)
-        model.optimizer.learning_rate = rates.lr_at(step, *line)
-        record.measure("lr", float(model.optimizer.learning_rate), "", step=step)
+        model.optimizer.learning_rate = rates.lr_at(int(model.optimizer.iterations), *line)
 
     return keras.callbacks.LambdaCallback(on_batch_begin=set_rate)
 
@@ -77,12 +75,10 @@ def start_alike(model):
     broadcast_variables(model.variables, root_rank=0)
 
 
-def save_checkpoint(model, path):
-    """Do step 5: rank 0 writes one file. Return how many files this rank wrote."""
-    if hvd.rank() != 0:
-        return 0
-    model.save_weights(path)
-    return 1
+def checkpoints(path):
+    """Do step 5: return a list of callbacks, with which only rank 0 writes the file."""
+    checkpoint = keras.callbacks.ModelCheckpoint(path, save_weights_only=True)
+    return [checkpoint] if hvd.rank() == 0 else []
 
 
 def command_line():
@@ -92,23 +88,12 @@ def command_line():
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
-    )
-    parser.add_argument("--lr", type=float, default=0.1, help="learning rate of one rank")
-    parser.add_argument(
-        "--rule", default="linear", choices=["same", "sqrt", "linear"], help="how the rate grows"
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.1, help="learning rate for one device")
+    parser.add_argument("--rule", default="linear", choices=rates.RULES, help="how the rate grows")
     parser.add_argument("--warmup", type=float, default=0.0, help="epochs until the full rate")
-    parser.add_argument(
-        "--decay",
-        default="none",
-        choices=["none", "cosine", "exponential"],
-        help="how the rate falls again",
-    )
-    parser.add_argument(
-        "--momentum", type=float, default=0.0, help="how much of the last step stays"
-    )
+    parser.add_argument("--decay", default="none", choices=rates.DECAYS, help="how the rate falls")
+    parser.add_argument("--momentum", type=float, default=0.0, help="how much of a step stays")
     parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: no LARS")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -116,14 +101,13 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     start_horovod()
     rank, size = hvd.rank(), hvd.size()
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in its own order
-    mnist = data.load("mnist", train_samples=args.train_samples)
+    mnist = data.load("mnist", args.train_samples)
     stop = len(mnist.x_train) // size * size  # as many for each rank, so all batches count equally
     x_train, y_train = mnist.x_train[rank:stop:size], mnist.y_train[rank:stop:size]
     per_epoch = math.ceil(len(x_train) / args.batch_size)
@@ -137,43 +121,24 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
+    run = Run("09", args, model, samples=stop, shard=(rank, stop, size), lr=peak)
     start_alike(model)
-
-    record = Record(
-        "09",
-        args,
-        source="keras-horovod",
-        params=model.count_params(),
-        optimizer="lars" if args.lars else "sgd",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        samples=stop,
-        shard=(rank, stop, size),
-        lr=peak,
-        rule=args.rule,
-        warmup=args.warmup,
-        decay=args.decay,
-    )
     model.fit(
         x_train,
         y_train,
         batch_size=args.batch_size,
         epochs=args.epochs,
         verbose=2 if rank == 0 else 0,
-        callbacks=[record.keras_callback(hvd.allgather), schedule(model, record, line)],
+        callbacks=[
+            schedule(model, line),
+            run.keras(),
+            *checkpoints(f"checkpoints/{args.model}_{size}.weights.h5"),
+        ],
     )
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    os.makedirs("checkpoints", exist_ok=True)
-    files = save_checkpoint(model, f"checkpoints/{args.model}.weights.h5")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        files_written=files,
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

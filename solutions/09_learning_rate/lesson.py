@@ -144,11 +144,11 @@ course.check("9.3", rates.update, rates.lars)
 # ## The sweep
 #
 # `train.py` is lesson 06's program with a loop over N, rule and seed, and a rate for every step. The first job runs
-# all combinations. The second job runs the linear rule with warm-up and decay. The third job does so for N = 64, with
-# LARS and momentum.
+# all combinations, then `probe.py`, which compares your functions with their formulas. The second job runs the linear
+# rule with warm-up and decay. The third job does so for N = 64, with LARS and momentum.
 
 # %%
-sweep = course.submit("job.sbatch", *sizes)
+*sweep, _ = course.submit("job.sbatch", *sizes)  # the last one is the record of probe.py
 warm = course.submit("job_warm.sbatch", *sizes)
 layers = ["--workers", "64", "--lr", "0.05", "--lars", "0.02", "--momentum", "0.9"]
 warm += course.submit("job_warm.sbatch", *sizes, *layers)
@@ -379,7 +379,7 @@ two = course.on_nodes(2, gpus if profile == "full" else "")
 horovod = course.submit("job_horovod.sbatch", *small, options=two)
 horovod += course.submit("job_horovod_torch.sbatch", *small, *layers, options=two)
 for run in horovod:
-    lrs = [m["value"] for m in run.measures if m["name"] == "lr"]
+    lrs = [epoch.lr for epoch in run.epochs]  # of each epoch's last step
     print(f"{run.header['source']:14} rate {lrs[0]:.3g} → {max(lrs):.3g} → {lrs[-1]:.2g}, spread",
           f"{run.end['param_spread']}, test accuracy {run.test_accuracy.value:.4f}")  # fmt: skip
 if profile == "full":
@@ -390,8 +390,8 @@ if profile == "full":
               f"{reached.value:.1f} s to 0.5" if reached else "0.5 is not reached")  # fmt: skip
 
 # %% [markdown]
-# **What you should see.** In both frameworks the rate rises from the base to twice the base and falls to almost
-# nothing, and the spread of the parameters is 0. LARS needs other rates than SGD: rate 1 with a trust of 0.02 moves
+# **What you should see.** In both frameworks the rate is nearly twice the base at the end of the first epoch and
+# falls to almost nothing in the last one, and the spread of the parameters is 0. LARS needs other rates than SGD: rate 1 with a trust of 0.02 moves
 # each layer by 2 % of its weights' norm in the first step, and by more with momentum.
 #
 # In the `full` profile, compare two speedups: that of an *epoch*, and that to a test accuracy of 0.5. The distance

@@ -14,7 +14,7 @@ import tensorflow as tf
 from lessons.toolkit import data, photographs
 from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.ranks.leaving import leave
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 import rates
 import train_horovod as train
@@ -24,19 +24,12 @@ keras = tf.keras
 
 def command_line():
     parser = photographs.command_line(__doc__, epochs=12, lr=0.01)
-    parser.add_argument(
-        "--rule", default="linear", choices=["same", "sqrt", "linear"], help="how the rate grows"
-    )
+    parser.add_argument("--rule", default="linear", choices=rates.RULES, help="how the rate grows")
     parser.add_argument("--warmup", type=float, default=1.0, help="epochs until the full rate")
     parser.add_argument(
-        "--decay",
-        default="cosine",
-        choices=["none", "cosine", "exponential"],
-        help="how the rate falls again",
+        "--decay", default="cosine", choices=rates.DECAYS, help="how the rate falls"
     )
-    parser.add_argument(
-        "--momentum", type=float, default=0.9, help="how much of the last step stays"
-    )
+    parser.add_argument("--momentum", type=float, default=0.9, help="how much of a step stays")
     parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: no LARS")
     # 80 fewer than 50,000: up to 256 ranks read equally many, so all sizes do the same work.
     parser.add_argument("--train-samples", type=int, default=49920, help="training images in use")
@@ -44,8 +37,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     train.start_horovod()
@@ -70,26 +62,9 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
+    run = Run("09", args, model, source="keras-nodes", samples=share[1], shard=share, lr=peak)
     train.start_alike(model)
 
-    record = Record(
-        "09",
-        args,
-        source="keras-nodes",
-        params=model.count_params(),
-        optimizer="lars" if args.lars else "sgd",
-        dataset=cifar.facts,
-        image_size=args.size,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        samples=share[1],
-        shard=share,
-        lr=peak,
-        rule=args.rule,
-        warmup=args.warmup,
-        decay=args.decay,
-    )
     model.fit(
         photographs.prepare(tf, images.batch(args.batch_size), args.size),
         epochs=args.epochs,
@@ -97,20 +72,15 @@ def main():
         validation_data=test,  # after each epoch, while the record's clock is stopped
         callbacks=[
             hvd.callbacks.MetricAverageCallback(),
-            record.keras_callback(hvd.allgather),
-            train.schedule(model, record, line),
+            train.schedule(model, line),
+            run.keras(),
+            *train.checkpoints(f"checkpoints/{args.model}_{size}.weights.h5"),
         ],
     )
-    os.makedirs("checkpoints", exist_ok=True)
-    files = train.save_checkpoint(model, f"checkpoints/{args.model}_{size}.weights.h5")
     loss, accuracy = model.evaluate(test, verbose=0)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        files_written=files,
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

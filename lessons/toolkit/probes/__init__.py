@@ -8,7 +8,6 @@ does not stop the program.
 from lessons.toolkit.probes.collectives import arrays_moved, largest_error, under_way
 from lessons.toolkit.probes.environments import facts_wrong
 from lessons.toolkit.probes.gradients import descent_error, gradient_error
-from lessons.toolkit.probes.updates import lars_error, rate_error, update_error
 
 __all__ = [
     "arrays_moved",
@@ -16,8 +15,5 @@ __all__ = [
     "facts_wrong",
     "gradient_error",
     "largest_error",
-    "lars_error",
-    "rate_error",
     "under_way",
-    "update_error",
 ]

@@ -5,14 +5,17 @@ import subprocess
 import sys
 from pathlib import Path
 from statistics import mean
+from unittest import mock
 
 import numpy as np
 import pytest
+from solution_programs import program
 
 from autograder.reading.files import read_files
+from lessons.toolkit.probes.on_ranks import attempt
 from tests.lessons.planted.judged import runs_of
 
-PROGRAM = Path(__file__).parents[3] / "solutions" / "09_learning_rate" / "train.py"
+LESSON = Path(__file__).parents[3] / "solutions" / "09_learning_rate"
 
 
 def sweep(folder, *arguments, ranks, program):
@@ -55,15 +58,13 @@ def test_at_sixteen_it_needs_a_warm_up():
 KEEPING = """
 import sys
 import numpy as np
-from lessons.toolkit.record import Record
 sys.path.insert(0, {folder!r})
 import train
-trained = Record.trained
-def keep(record, params, gather):
+def keep(params, x, labels, evaluate=train.evaluate):
     if not train.ml_comm.get_rank():
         np.save("params.npy", np.concatenate([param.ravel() for param in params]))
-    trained(record, params, gather)
-Record.trained = keep
+    return evaluate(params, x, labels)
+train.evaluate = keep
 train.main()
 """
 
@@ -73,12 +74,72 @@ train.main()
 @pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.nightly), 3])
 def test_the_ranks_that_share_a_batch_end_with_one_rank_s_parameters(tmp_path, ranks):
     options = ["--workers", "6", "--rules", "linear", "--seeds", "1", "--epochs", "1"]
-    program = tmp_path / "keeping.py"
-    program.write_text(KEEPING.format(folder=str(PROGRAM.parent)))
+    keeping = tmp_path / "keeping.py"
+    keeping.write_text(KEEPING.format(folder=str(LESSON)))
     ended = []
     for number in (1, ranks):
         more = ["--momentum", "0.5", "--train-samples", "1900"]
-        [run] = sweep(tmp_path, *options, *more, ranks=number, program=program)
+        [run] = sweep(tmp_path, *options, *more, ranks=number, program=keeping)
         assert run.workers == number
         ended.append(np.load(tmp_path / "params.npy"))
     np.testing.assert_allclose(ended[1], ended[0], atol=2e-6)
+
+
+def test_the_probe_runs_beside_the_program(tmp_path):
+    command = [sys.executable, str(LESSON / "probe.py")]
+    with (tmp_path / "job.out").open("w") as sink:
+        subprocess.run(command, cwd=tmp_path, stdout=sink, check=True, timeout=60)
+    [run] = read_files([tmp_path / "job.out"])
+    assert {"train.py", "rates.py", "ml_comm.py", "network.py"} <= run.program.files.keys()
+    found = {measure["name"]: measure["value"] for measure in run.measures}
+    assert found.keys() == {"update_error", "lars_error", "rate_error"}
+    assert max(found.values()) < 1e-12
+
+
+def fails(*_):
+    raise NotImplementedError("Exercise 9.3")
+
+
+def nothing(*_):
+    return None
+
+
+def without_momentum(params, gradients, speeds, lr, momentum):
+    for param, gradient in zip(params, gradients, strict=True):
+        param -= lr * gradient
+
+
+def forgets_the_speed(params, gradients, speeds, lr, momentum):
+    for param, gradient, speed in zip(params, gradients, speeds, strict=True):
+        param -= lr * (momentum * speed + gradient)
+
+
+def leaves_fresh_biases(params, gradients, trust):
+    return [
+        g * trust * np.linalg.norm(p) / (np.linalg.norm(g) or 1)
+        for p, g in zip(params, gradients, strict=True)
+    ]
+
+
+def knows_the_peak_alone(step, base, peak, warmup, total, decay):
+    return peak
+
+
+WRONG = {
+    ("update", "update_in_two_steps"): (fails, nothing, without_momentum, forgets_the_speed),
+    ("lars", "lars_with_zeros"): (fails, nothing, lambda p, g, t: g, leaves_fresh_biases),
+    ("lr_at", "rates_of_all_steps"): (fails, nothing, knows_the_peak_alone),
+}
+
+
+@pytest.mark.parametrize(("function", "test"), WRONG)
+def test_the_probe_finds_a_function_that_leaves_something_out(function, test, monkeypatch):
+    monkeypatch.syspath_prepend(LESSON)
+    with mock.patch.dict(sys.modules):
+        for name in ("rates", "train", "ml_comm", "network"):
+            sys.modules.pop(name, None)
+        probe = program("09_learning_rate", "probe")
+    for wrong in WRONG[function, test]:
+        monkeypatch.setattr(probe.rates, function, wrong)
+        found, reason = attempt(getattr(probe, test))
+        assert reason or max(found.values()) > 1e-3

@@ -9,7 +9,6 @@ from solution_programs import program
 from lessons.toolkit import probes
 
 collectives = program("06_allreduce", "collectives")
-rates = program("09_learning_rate", "rates")
 
 
 def fails(*_):
@@ -77,42 +76,3 @@ def test_an_overlapped_exchange_has_begun_all_sums_but_the_last(monkeypatch):
     monkeypatch.setattr("lessons.toolkit.probes.collectives.PATIENCE", 0.2)
     assert probes.under_way(waits_at_once) == 0
     assert probes.under_way(nothing) == 0
-
-
-# --- updates and rates --------------------------------------------------------------------------
-
-
-def without_momentum(params, gradients, speeds, lr, momentum):
-    for param, gradient in zip(params, gradients, strict=True):
-        param -= lr * gradient
-
-
-def forgets_the_speed(params, gradients, speeds, lr, momentum):
-    for param, gradient, speed in zip(params, gradients, speeds, strict=True):
-        param -= lr * (momentum * speed + gradient)
-
-
-def leaves_fresh_biases(params, gradients, trust):
-    return [
-        g * trust * np.linalg.norm(p) / (np.linalg.norm(g) or 1)
-        for p, g in zip(params, gradients, strict=True)
-    ]
-
-
-def knows_the_cosine_alone(step, base, peak, warmup, total, decay):
-    return rates.lr_at(step, base, peak, warmup, total, "cosine")
-
-
-@pytest.mark.parametrize(
-    ("probe", "right", "wrong"),
-    [
-        (probes.update_error, rates.update, [nothing, without_momentum, forgets_the_speed]),
-        (probes.lars_error, rates.lars, [nothing, lambda p, g, t: g, leaves_fresh_biases]),
-        (probes.rate_error, rates.lr_at, [lambda *_: 0.1, knows_the_cosine_alone]),
-    ],
-    ids=["update", "lars", "rate"],
-)
-def test_a_function_that_leaves_something_out_is_far_from_the_formula(probe, right, wrong):
-    assert probe(right) < 1e-12
-    assert all(not probe(function) < 1e-3 for function in wrong)
-    assert math.isnan(probe(fails))
