@@ -21,7 +21,7 @@ from torch.utils.data import DistributedSampler
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks.leaving import leave
-from lessons.toolkit.record import Record, scaling_rounds
+from lessons.toolkit.record import Run, scaling_rounds
 
 import resnet
 from ranks import who_am_i
@@ -167,23 +167,11 @@ def main():
             _, one_pass = trainers[p]
             return one_pass(x, y, batches, args.lr * local_batch * p / args.batch_size)
 
-        record = Record(
-            "12",
-            args,
-            source="study",
-            scaling=kind,
-            framework="torch",
-            params=sum(p.numel() for p in resnet.resnet(args.width).parameters()),
-            optimizer="adam",
-            dataset=cifar.facts,
-            rank=rank,
-            size=size,
-            local_rank=local_rank,
-            local_batch=planned[size][0],
-        )
-        record.begin(trainable(trainers[size][0]))
+        network, _ = trainers[size]
+        facts = {"scaling": kind, "local_batch": planned[size][0], "optimizer": "adam"}
+        run = Run("12", args, network, source="study", **facts)
         scaling_rounds.measure(
-            record,
+            run,
             comm,
             passes={p: lambda number, p=p: pass_on(p, False, number) for p in sizes},
             params={p: params.get(p, params[1]) for p in sizes},
@@ -191,8 +179,7 @@ def main():
             silent=(lambda number: pass_on(1, True, number)) if kind == "weak" else None,
             rounds=args.rounds,
         )
-        spread = scaling_rounds.spread(comm, trainable(trainers[size][0]))
-        record.end(params=trainable(trainers[size][0]), param_spread=spread)
+        run.end()
     dist.destroy_process_group()
 
 

@@ -47,13 +47,24 @@ def study_lines(kind, sizes, times=None, **more):
     return lines_of(kind, times, sizes=sizes, run=run, **{"work": work[kind]} | quiet | more)
 
 
-def training(number, profile, size, kind, batch, *, drawn=None, **more):
-    drawn = {"drawn_error": 3e-8, "drawn_spread": 0.0, "drawn_images": batch, **(drawn or {})}
+def measures(**values):
+    return tuple({"name": name, "value": values[name], "unit": ""} for name in values)
+
+
+def probe(**values):
+    values = {"probe_error": 1e-15, "probe_spread": 0.0, **values}
+    return make_record(
+        lesson="12", source="probe", size=2, seconds=(), run="7a0c2a91", test_accuracy=None,
+        epochs_asked=None, measures=measures(**values),
+    )  # fmt: skip
+
+
+def training(number, profile, size, kind, batch, *, step_images=None, **more):
     facts = {
         "lesson": "12", "source": "ddp", "model": "cnn", "params": 1199882, "size": size,
         "scaling": kind, "batch": batch, "samples": SAMPLES[profile], "run": f"{number}a0c2a91",
         "train_samples": SAMPLES[profile], "test_accuracy": 0.97, "started_by": ["mpirun"],
-        "measures": tuple({"name": name, "value": drawn[name], "unit": ""} for name in drawn),
+        "measures": measures(step_images=step_images or batch),
     }  # fmt: skip
     return make_record(**facts | more)
 
@@ -67,6 +78,7 @@ def records(profile, **changed):
         "one": training(4, profile, 1, "serial", 64),
         "same": training(5, profile, 2, "strong", 32),
         "grown": training(6, profile, 2, "epoch", 64),
+        "probe": probe(),
     }
     files |= changed
     return read_bytes({f"{name}.out": "\n".join(text).encode() for name, text in files.items()})
@@ -166,13 +178,10 @@ TRAININGS = {
         "one", (1, "serial", 64), {"end": {"param_moved": 0.0}}, "largest change in a parameter",
     ),
     "ranks apart": (
-        "grown", (2, "epoch", 64), {"drawn": {"drawn_spread": 0.1}}, "difference between ranks",
-    ),
-    "not the mean of all ranks": (
-        "same", (2, "strong", 32), {"drawn": {"drawn_error": 0.7}}, "a randomly drawn step",
+        "grown", (2, "epoch", 64), {"end": {"param_spread": 0.1}}, "parameter between ranks: 0.1",
     ),
     "a part of each batch": (
-        "grown", (2, "epoch", 64), {"drawn": {"drawn_images": 16}}, "entered the network",
+        "grown", (2, "epoch", 64), {"step_images": 16}, "entered the network",
     ),
     "fewer images": ("same", (2, "strong", 32), {"samples": 640}, "different samples read"),
 }  # fmt: skip
@@ -183,6 +192,16 @@ def test_a_training_that_is_not_the_one_asked_for(name):
     which, (size, kind, batch), more, words = TRAININGS[name]
     lines = training(7, "smoke", size, kind, batch, **more)
     found = judged("smoke", records("smoke", **{which: lines}))["accuracy"]
+    assert found.score < 1
+    assert words in found.actual
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [({"probe_error": 0.7}, "one process computed"), ({"probe_spread": 0.1}, "of the probe: 0.1")],
+)
+def test_a_probe_that_finds_a_mistake(values, words):
+    found = judged("smoke", records("smoke", probe=probe(**values)))["accuracy"]
     assert found.score < 1
     assert words in found.actual
 
