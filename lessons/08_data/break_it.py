@@ -15,8 +15,8 @@ import tensorflow as tf
 from mpi4py import MPI
 
 from lessons.toolkit import data
-from lessons.toolkit.ranks import compare_images, enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.ranks import enough_gpus, images_apart
+from lessons.toolkit.record import Run
 
 import train
 from make_parts import list_parts, load_parts
@@ -47,8 +47,8 @@ def one_run(args, without):
     rank, size = hvd.rank(), hvd.size()
     keras.utils.set_random_seed(args.seed + rank)
     x_train, y_train, ids, samples = load_parts(args.folder, files_of(args, without, rank, size))
-    everyone = MPI.COMM_WORLD.allgather(ids)
-    counts = [len(each) for each in everyone]
+    everyone = MPI.COMM_WORLD.allgather
+    counts = everyone(len(ids))
     mnist = data.load("mnist", train_samples=samples, test_samples=args.test_samples)
     model = train.build_model("mlp512")
     model.compile(
@@ -57,29 +57,16 @@ def one_run(args, without):
         metrics=["accuracy"],
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    run = Run("08", args, model, source="break-it", without=without, shard=ids)
     train.start_alike(model)
-    record = Record(
-        "08",
-        args,
-        source="break-it",
-        without=without,
-        params=model.count_params(),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        samples=len(np.unique(np.concatenate(everyone))),
-        shard=ids,
-        labels=y_train,
-        lr=float(model.optimizer.learning_rate),
-    )
-    compare_images(record, (x_train, y_train), (mnist.x_train, mnist.y_train), MPI.COMM_WORLD)
+    apart = images_apart((x_train, y_train), (mnist.x_train, mnist.y_train), everyone)
+    for name, number in apart.items():
+        run.measure(name, number, "images")
     steps = train.common_steps(counts, args.batch_size)
     weight = train.last_weight(counts, args.batch_size, rank)
     if without == "steps":
         steps = math.ceil(len(ids) / args.batch_size)
-        record.measure("steps_asked", MPI.COMM_WORLD.allgather(steps), "steps")
+        run.measure("steps_asked", everyone(steps), "steps")
     batches = batches_of(x_train, y_train, args.batch_size, steps, weight, without)
     averaged = hvd.callbacks.MetricAverageCallback()
     try:
@@ -87,16 +74,16 @@ def one_run(args, without):
             batches,
             epochs=args.epochs,
             verbose=0,
-            callbacks=[averaged, record.keras_callback(hvd.allgather)],
+            callbacks=[averaged, run.keras()],
         )
     except tf.errors.OpError:
         if without != "steps":
             raise
         print(f"rank {rank} waited for a rank that did not come, until Horovod ended it")
-        record.end()
+        run.end()
         return
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def short_patience():
@@ -116,10 +103,8 @@ def command_line():
         "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
     )
     parser.add_argument("--epochs", type=int, default=2, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
-    )
-    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate for one device")
     parser.add_argument("--test-samples", type=int, default=2000, help="test images in use")
     parser.add_argument("--folder", default="data/parts", help="where make_parts.py put the files")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -127,8 +112,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     train.start_horovod()
     for without in sorted(args.without, key=FAULTS.index):

@@ -12,9 +12,9 @@ import tensorflow as tf
 from mpi4py import MPI
 
 from lessons.toolkit import data, photographs
-from lessons.toolkit.ranks import compare_images, enough_gpus, looking, ranks_heard
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.ranks.leaving import leave
-from lessons.toolkit.record import Record, param_hash
+from lessons.toolkit.record import Run
 
 import train
 from make_parts import load_parts
@@ -29,8 +29,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     train.start_horovod()
@@ -38,8 +37,7 @@ def main():
     if args.size < 32:
         leave(rank, f"--size {args.size}: at least 32 pixels")
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in its own order
-    with looking(args.folder) as looks:
-        files = train.my_files(args.folder)
+    files = train.my_files(args.folder)
     x_train, y_train, ids, samples = load_parts(args.folder, files)
     counts = MPI.COMM_WORLD.allgather(len(ids))
     steps = train.common_steps(counts, args.batch_size)
@@ -56,29 +54,9 @@ def main():
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
     peak = float(model.optimizer.learning_rate)  # reached after one epoch of warm-up
-    built = param_hash(model.trainable_variables)
+    run = Run("08", args, model, source="keras-nodes", shard=ids, labels=y_train, lr=peak)
     train.start_alike(model)
 
-    record = Record(
-        "08",
-        args,
-        source="keras-nodes",
-        params=model.count_params(),
-        optimizer="adam",
-        dataset=cifar.facts,
-        image_size=args.size,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        built=built,
-        shard=ids,
-        labels=y_train,
-        lr=peak,
-    )
-    optimizer = train.make_optimizer(args.lr)
-    record.measure("ranks_heard", ranks_heard(keras, optimizer, rank, size), "ranks")
-    record.measure("ranks_that_looked", MPI.COMM_WORLD.allreduce(int(len(looks) > 0)), "ranks")
-    compare_images(record, (x_train, y_train), (cifar.x_train, cifar.y_train), MPI.COMM_WORLD)
     model.fit(
         photographs.prepare(tf, images, args.size),
         epochs=args.epochs,
@@ -86,22 +64,17 @@ def main():
         callbacks=[
             hvd.callbacks.MetricAverageCallback(),
             hvd.callbacks.LearningRateWarmupCallback(peak, 1, momentum_correction=False),
-            record.keras_callback(hvd.allgather),
+            run.keras(),
+            *train.checkpoints(f"checkpoints/{args.model}_{size}.weights.h5"),
         ],
     )
-    os.makedirs("checkpoints", exist_ok=True)
-    files = train.save_checkpoint(model, f"checkpoints/{args.model}_{size}.weights.h5")
     scores = model.predict(
         photographs.prepare(tf, test.batch(args.batch_size), args.size), verbose=0
     )
     loss, accuracy = data.score(scores, cifar.y_test)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        files_written=files,
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

@@ -129,6 +129,7 @@ def main():
     train.start_horovod()
     keras.backend.set_floatx("float64")
     run_tests(Run("08", args, source="probe"), TESTS)
+    keras.backend.set_floatx("float32")  # as before, for a program in the same process
 
 
 if __name__ == "__main__":

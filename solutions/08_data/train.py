@@ -15,15 +15,8 @@ from horovod.tensorflow import broadcast_variables
 from mpi4py import MPI
 
 from lessons.toolkit import data
-from lessons.toolkit.ranks import (
-    DataDistributor,
-    compare_images,
-    enough_gpus,
-    looking,
-    probe_steps,
-    ranks_heard,
-)
-from lessons.toolkit.record import Record, param_hash
+from lessons.toolkit.ranks import DataDistributor, enough_gpus
+from lessons.toolkit.record import Run
 
 from make_parts import list_parts, load_parts
 
@@ -71,12 +64,10 @@ def start_alike(model):
     broadcast_variables(model.variables, root_rank=0)
 
 
-def save_checkpoint(model, path):
-    """Do step 5: rank 0 writes one file. Return how many files this rank wrote."""
-    if hvd.rank() != 0:
-        return 0
-    model.save_weights(path)
-    return 1
+def checkpoints(path):
+    """Do step 5: return a list of callbacks, with which only rank 0 writes the file."""
+    checkpoint = keras.callbacks.ModelCheckpoint(path, save_weights_only=True)
+    return [checkpoint] if hvd.rank() == 0 else []
 
 
 def my_files(folder):
@@ -119,10 +110,8 @@ def command_line():
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
-    )
-    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate for one device")
     parser.add_argument("--folder", default="data/parts", help="where make_parts.py put the files")
     parser.add_argument("--unsharded", action="store_true", help="every rank reads every file")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -130,18 +119,16 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     start_horovod()
     rank, size = hvd.rank(), hvd.size()
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in its own order
-    with looking(args.folder) as looks:
-        files = list_parts(args.folder) if args.unsharded else my_files(args.folder)
+    files = list_parts(args.folder) if args.unsharded else my_files(args.folder)
     x_train, y_train, ids, samples = load_parts(args.folder, files)
     counts = MPI.COMM_WORLD.allgather(len(ids))
-    mnist = data.load("mnist", train_samples=samples)
+    mnist = data.load("mnist", samples)
 
     model = build_model(args.model)
     model.compile(
@@ -150,46 +137,26 @@ def main():
         metrics=["accuracy"],
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
-    built = param_hash(model.trainable_variables)
-    start_alike(model)
 
-    record = Record(
-        "08",
-        args,
-        source="keras-unsharded" if args.unsharded else "keras-sharded",
-        params=model.count_params(),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=hvd.local_rank(),
-        built=built,
-        shard=ids,
-        labels=y_train,
-        lr=float(model.optimizer.learning_rate),
-    )
-    record.measure("ranks_heard", ranks_heard(keras, make_optimizer(args.lr), rank, size), "ranks")
-    record.measure("ranks_that_looked", MPI.COMM_WORLD.allreduce(int(len(looks) > 0)), "ranks")
-    compare_images(record, (x_train, y_train), (mnist.x_train, mnist.y_train), MPI.COMM_WORLD)
-    probe_steps(record, common_steps)
+    kind = "keras-unsharded" if args.unsharded else "keras-sharded"
+    run = Run("08", args, model, source=kind, shard=ids, labels=y_train)
+    start_alike(model)
     steps = common_steps(counts, args.batch_size)
     weight = last_weight(counts, args.batch_size, rank)
     model.fit(
         batches_of(x_train, y_train, args.batch_size, steps, weight),
         epochs=args.epochs,
         verbose=2 if rank == 0 else 0,
-        callbacks=[hvd.callbacks.MetricAverageCallback(), record.keras_callback(hvd.allgather)],
+        callbacks=[
+            hvd.callbacks.MetricAverageCallback(),
+            run.keras(),
+            *checkpoints(f"checkpoints/{args.model}_{size}.weights.h5"),
+        ],
     )
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    os.makedirs("checkpoints", exist_ok=True)
-    files = save_checkpoint(model, f"checkpoints/{args.model}.weights.h5")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        files_written=files,
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

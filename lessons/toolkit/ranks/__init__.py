@@ -2,9 +2,9 @@
 
 from lessons.toolkit.ranks.distribution import DataDistributionError, DataDistributor
 from lessons.toolkit.ranks.gpus import enough_gpus
-from lessons.toolkit.ranks.images import compare_images
+from lessons.toolkit.ranks.images import images_apart
 from lessons.toolkit.ranks.looking import looking
-from lessons.toolkit.ranks.probes import probe_steps, ranks_heard
+from lessons.toolkit.ranks.probes import ranks_heard
 from lessons.toolkit.ranks.simulated_ranks import Hang, SameArray, run_on_ranks
 
 __all__ = [
@@ -12,10 +12,9 @@ __all__ = [
     "DataDistributor",
     "Hang",
     "SameArray",
-    "compare_images",
     "enough_gpus",
+    "images_apart",
     "looking",
-    "probe_steps",
     "ranks_heard",
     "run_on_ranks",
 ]

@@ -1,6 +1,7 @@
 """Check by pixels and labels which images the ranks read, whatever a file claims to contain."""
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,20 +9,22 @@ import numpy as np
 Images = tuple[np.ndarray, np.ndarray]  # pixels from 0 to 1, labels
 
 
-def compare_images(record: Any, mine: Images, whole: Images, comm: Any) -> None:
-    """Record how the images that all ranks read differ from the training set.
+def images_apart(own: Images, whole: Images, everyone: Callable[[Any], list]) -> dict[str, int]:
+    """Return how the images that all ranks read differ from the training set.
 
-    The record counts images that were read too often, images that nobody read, and images that are
-    not in the set.
+    Counted are images that were read too often, images that nobody read, and images that are not
+    in the set. everyone: a function that returns the values of all ranks, on every rank.
     """
     known, there = np.unique(names(*whole), return_counts=True)
-    read, times = np.unique(np.concatenate(comm.allgather(names(*mine))), return_counts=True)
+    read, times = np.unique(np.concatenate(everyone(names(*own))), return_counts=True)
     ours = np.isin(read, known)
     often = np.zeros_like(there)
     often[np.searchsorted(known, read[ours])] = times[ours]
-    record.measure("images_twice", int(np.maximum(often - there, 0).sum()), "images")
-    record.measure("images_missing", int(np.maximum(there - often, 0).sum()), "images")
-    record.measure("images_foreign", int(times[~ours].sum()), "images")
+    return {
+        "images_twice": int(np.maximum(often - there, 0).sum()),
+        "images_missing": int(np.maximum(there - often, 0).sum()),
+        "images_foreign": int(times[~ours].sum()),
+    }
 
 
 def names(x: np.ndarray, y: np.ndarray) -> np.ndarray:

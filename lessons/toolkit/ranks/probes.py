@@ -1,19 +1,6 @@
 """Test a student's functions on inputs they did not choose, and record the results."""
 
-from collections.abc import Callable
 from typing import Any
-
-UNLIKE = ([3200, 2400], [101, 100])  # images of two ranks
-
-
-def probe_steps(record: Any, common_steps: Callable[[list[int], int], Any]) -> None:
-    """Record the number of steps when ranks have different numbers of images.
-
-    In an ordinary run, all ranks may have the same number of images.
-    """
-    for counts in UNLIKE:
-        steps = common_steps(list(counts), 32)
-        record.measure("common_steps", steps, "steps", images=" and ".join(map(str, counts)))
 
 
 def ranks_heard(keras: Any, optimizer: Any, rank: int, size: int) -> int:

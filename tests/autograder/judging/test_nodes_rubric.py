@@ -66,9 +66,7 @@ def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
         "lr": 0.001 * size, "lr_base": 0.001, "precision": "float32",
         "dataset": {"name": "cifar10", "synthetic": False, "train_samples": SAMPLES[lesson]},
     }  # fmt: skip
-    told = {"ranks_heard": size, "ranks_that_looked": 1, "images_twice": 0, "images_missing": 0,
-            "images_foreign": 0}  # fmt: skip
-    measures = tuple({"name": name, "value": value, "unit": ""} for name, value in told.items())
+    measures = ({"name": "ranks_heard", "value": size, "unit": ""},)
     end = {"param_spread": 0.0, "param_moved": 1.0}
     return make_run(
         (f"{lesson}_nodes_{size}.out",), "record", "completed", workers=size, epochs=epochs,
@@ -77,9 +75,16 @@ def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
     )  # fmt: skip
 
 
+PROBES = {  # what the solution's probe finds
+    "07": {"checkpoint_files": 1, "checkpoint_error": 0.0},
+    "08": {"ranks_that_looked": 1, "images_twice": 0, "images_missing": 0, "images_foreign": 0,
+           "probe_error": 0.0},
+}  # fmt: skip
+
+
 def probe_of(lesson: str, hosts: int = 2, **wrong: float) -> list[Run]:
-    """Return the run of lesson 07's probe on eight ranks; the other lessons have none."""
-    told = {"checkpoint_files": 1, "checkpoint_error": 0.0} | wrong
+    """Return the run of the lesson's probe on eight ranks; lesson 09's has no ranks."""
+    told = PROBES.get(lesson, {}) | wrong
     probe = make_run(
         (f"{lesson}_keras_8.out",), "record", "completed", workers=8,
         ranks=tuple(Rank(n, host=f"n{n % hosts}", local_rank=n // hosts) for n in range(8)),
@@ -87,7 +92,7 @@ def probe_of(lesson: str, hosts: int = 2, **wrong: float) -> list[Run]:
         measures=tuple({"name": name, "value": value, "unit": ""} for name, value in told.items()),
         launch="probe",
     )  # fmt: skip
-    return [probe] if lesson == "07" else []
+    return [probe] if told else []
 
 
 def changed(run: Run, *, epoch=None, rank=None, measure=None, **more) -> Run:
@@ -160,11 +165,8 @@ WRONG = {
     "another network": ("07 08 09", {"header": {"params": 1_626_442}}, "parameters"),
     "small pictures": ("07 08 09", {"header": {"image_size": 32}}, "width of the images"),
     "the ranks ended unlike": ("07 08 09", {"end": {"param_spread": 0.2}}, "in a parameter"),
-    "all read all": ("07 09", {"rank": lambda r: {"slices": ((0, 49920, 1),)}}, "read by more"),
-    "files of another": ("08", {"measure": {"images_twice": 800}}, "read by more than one rank"),
-    "files of nobody": ("08", {"measure": {"images_missing": 800}}, "images that no rank read"),
-    "each rank looked": ("08", {"measure": {"ranks_that_looked": 8}}, "listed the files"),
-    "not averaged": ("07 08", {"measure": {"ranks_heard": 1}}, "ranks whose gradients arrived"),
+    "all read all": ("07 08 09", {"rank": lambda r: {"slices": ((0, 49920, 1),)}}, "read by more"),
+    "not averaged": ("07", {"measure": {"ranks_heard": 1}}, "ranks whose gradients arrived"),
     "started unlike": ("07 08", {"rank": lambda r: {"start_hash": r.built_hash}}, "rank 0: no"),
     "the rate of one rank": ("07 09", {"header": {"lr": 0.001}}, "learning rate per worker"),
     "no slower than it is": ("07 08", {"epoch": slow}, "efficiency"),
@@ -172,9 +174,17 @@ WRONG = {
     "nothing learnt": ("07 08", {"epoch": lambda e: {"train_loss": Number(2.3)}}, "last epoch"),
 }
 PROBED = {
-    "a file of each": ({"checkpoint_files": 8}, "checkpoint files of all ranks"),
-    "another's file": ({"checkpoint_error": 0.1}, "between the checkpoint and the parameters"),
-    "one node": ({"hosts": 1}, "hosts"),
+    "a file of each": ("07", {"checkpoint_files": 8}, "checkpoint files of all ranks"),
+    "another's file": (
+        "07",
+        {"checkpoint_error": 0.1},
+        "between the checkpoint and the parameters",
+    ),
+    "one node": ("07 08", {"hosts": 1}, "hosts"),
+    "files of another": ("08", {"images_twice": 8}, "read by more than one rank"),
+    "files of nobody": ("08", {"images_missing": 8}, "images that no rank read"),
+    "each rank looked": ("08", {"ranks_that_looked": 8}, "listed the files"),
+    "not the mean": ("08", {"probe_error": 0.1}, "one process computed"),
 }
 
 
@@ -190,9 +200,14 @@ def test_what_is_not_so_loses_points_with_a_reason(lesson, name):
     assert reason in check.actual, check.actual
 
 
-@pytest.mark.parametrize(("wrong", "reason"), PROBED.values(), ids=PROBED)
-def test_a_fault_that_the_probe_finds_loses_points(wrong, reason):
-    check = check_of("07", [*probe_of("07", **wrong), *(of_size("07", size) for size in SIZES)])
+@pytest.mark.parametrize(
+    ("lesson", "name"),
+    [(lesson, name) for name, (lessons, *_) in PROBED.items() for lesson in lessons.split()],
+)
+def test_a_fault_that_the_probe_finds_loses_points(lesson, name):
+    _, wrong, reason = PROBED[name]
+    runs = [of_size(lesson, size) for size in SIZES]
+    check = check_of(lesson, [*probe_of(lesson, **wrong), *runs])
     assert check.score < check.points
     assert reason in check.actual, check.actual
 

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from autograder.measuring import course_metrics
 from autograder.records import Run
 from tests.lessons.planted.plants import ROOT
 
@@ -103,6 +104,6 @@ TRACES: dict[str, Callable[[Run], Any]] = {
     "steps": lambda run: run.epochs[-1].steps,
     "replicas": lambda run: run.header["replicas"],
     "rate": lambda run: run.header["lr"],
-    "read twice": lambda run: measured(run, "images_twice"),
-    "never read": lambda run: measured(run, "images_missing"),
+    "read twice": lambda run: course_metrics.shard_overlap(run).value,
+    "never read": lambda run: course_metrics.shard_uncovered(run).value,
 }

@@ -20,14 +20,18 @@ def on_two_ranks(tmp_path_factory):
     mnist = data.load("mnist", 1601)
     write_parts = program("08_data", "make_parts").write_parts
     write_parts(mnist.x_train, mnist.y_train, folder / "data" / "parts", 7)
-    words = {folder: ("--epochs", "2"), nowhere: ("--folder", "data/nowhere")}
-    return run_together(2, [(where, LESSON / "train.py", words[where]) for where in words])
+    starts = [
+        (folder, LESSON / "train.py", ("--epochs", "2")),
+        (nowhere, LESSON / "train.py", ("--folder", "data/nowhere")),
+        (folder, LESSON / "probe.py", ()),  # the last one, because it changes Keras's precision
+    ]
+    return run_together(2, starts)
 
 
 @pytest.mark.slow
 @pytest.mark.ranks
 def test_each_rank_reads_files_of_its_own(on_two_ranks):
-    found, _ = on_two_ranks
+    found, *_ = on_two_ranks
     each = [915, 686]
     assert found.outcome == "completed"
     shares = [set(share) for share in shares_of(found)]
@@ -35,17 +39,24 @@ def test_each_rank_reads_files_of_its_own(on_two_ranks):
     assert [rank.samples for rank in found.ranks] == each
     assert [epoch.steps for epoch in found.epochs] == [22] * 2
     assert found.end["param_spread"] == 0.0
-    told = {measure["name"]: measure["value"] for measure in found.measures}
-    kinds = ("images_twice", "images_missing", "images_foreign", "ranks_that_looked")
-    assert [told[kind] for kind in kinds] == [0, 0, 0, 1]
     assert [sum(rank.labels) for rank in found.ranks] == each
     assert found.header["lr"] == pytest.approx(2 * 0.001)
 
 
 @pytest.mark.slow
 @pytest.mark.ranks
+def test_the_probe_finds_nothing_wrong(on_two_ranks):
+    *_, probe = on_two_ranks
+    told = {measure["name"]: measure["value"] for measure in probe.measures}
+    kinds = ("images_twice", "images_missing", "images_foreign", "steps_error", "ranks_that_looked")
+    assert [told[kind] for kind in kinds] == [0, 0, 0, 0, 1]
+    assert max(told["probe_error"], told["probe_spread"]) < 1e-7
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
 def test_a_missing_folder_ends_all_ranks_with_one_message(on_two_ranks):
-    _, said = on_two_ranks
+    _, said, _ = on_two_ranks
     assert said.count("***** Fatal error") == 1
     assert "data/nowhere" in said
 

@@ -141,5 +141,5 @@ def test_the_probe_finds_a_function_that_leaves_something_out(function, test, mo
         probe = program("09_learning_rate", "probe")
     for wrong in WRONG[function, test]:
         monkeypatch.setattr(probe.rates, function, wrong)
-        found, reason = attempt(getattr(probe, test))
+        found, reason = attempt(getattr(probe, test), ())
         assert reason or max(found.values()) > 1e-3

@@ -14,7 +14,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"
 import numpy as np
 import tensorflow as tf
 
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Record, Run
 
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 RANKS = int(os.environ["OMPI_COMM_WORLD_SIZE"])
@@ -27,20 +27,31 @@ PROGRAMS = {
     "08_data": [f"{NODES} --folder cifar10 {RATE}", f"train.py --folder mnist {RATE}"],
     "09_learning_rate": [f"{NODES} --train-samples 48 --rule same --warmup 0"],
 }
-told = Record.trained
 out = Path(sys.argv[1])
 number = 0
 
 
-def trained(record, params, gather=None):
+look, told = Run.look_at_parameters, Record.trained
+
+
+def save(rank, params):
     params = [param.numpy() for param in params]
-    if record.rank == 0:
+    if rank == 0:
         assert {param.dtype for param in params} == {np.dtype("float64")}
         np.save(out / f"{number}.npy", np.concatenate([param.ravel() for param in params]))
+
+
+def look_and_save(run):
+    save(run.rank, run.model.trainable_variables)
+    look(run)
+
+
+def save_and_tell(record, params, gather=None):
+    save(record.rank, params)
     told(record, params, gather)
 
 
-Record.trained = trained
+Run.look_at_parameters, Record.trained = look_and_save, save_and_tell
 tf.keras.backend.set_floatx("float64")
 os.chdir(out)
 for lesson, commands in PROGRAMS.items():

@@ -7,29 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lessons.toolkit.ranks import compare_images, looking, probe_steps
-
-
-class Notes:
-    """A record that keeps its measures."""
-
-    def __init__(self):
-        self.found = {}
-
-    def measure(self, name, value, unit, **point):
-        self.found[name, *point.values()] = value
-
-
-class Comm:
-    """A communicator with all ranks' rows, made beforehand."""
-
-    def __init__(self, rows):
-        self.rows = rows
-
-    def allgather(self, row):
-        assert any(np.array_equal(row, each) for each in self.rows)
-        return self.rows
-
+from lessons.toolkit.ranks import images_apart, looking
 
 RNG = np.random.default_rng(1)
 X = RNG.integers(0, 256, (20, 4, 4)).astype(np.float32) / 255
@@ -53,11 +31,14 @@ SHARES = [  # what each rank reads; twice, missing, foreign
 def test_images_are_told_by_what_they_show(name, shares, found):
     from lessons.toolkit.ranks.images import names
 
-    record = Notes()
-    comm = Comm([names(*share) for share in shares])
-    compare_images(record, shares[0], (X, Y), comm)
-    told = [record.found[f"images_{kind}",] for kind in ("twice", "missing", "foreign")]
-    assert tuple(told) == found
+    every = [names(*share) for share in shares]
+
+    def everyone(own):
+        assert any(np.array_equal(own, each) for each in every)
+        return every
+
+    told = images_apart(shares[0], (X, Y), everyone)
+    assert [told[f"images_{kind}"] for kind in ("twice", "missing", "foreign")] == [*found]
 
 
 LOOKS = {
@@ -84,12 +65,3 @@ def test_a_look_into_a_folder_is_heard(name, tmp_path, monkeypatch):
         assert bool(looks) == heard
         os.listdir("part")  # afterwards nobody listens
         assert bool(looks) == heard
-
-
-def test_steps_are_tried_on_ranks_with_unlike_numbers_of_images():
-    record = Notes()
-    probe_steps(record, lambda counts, batch: min(-(-count // batch) for count in counts))
-    assert record.found == {
-        ("common_steps", "3200 and 2400"): 75,
-        ("common_steps", "101 and 100"): 4,
-    }
