@@ -94,10 +94,6 @@ def test_a_job_that_was_submitted_in_time_may_run_late(graded, handed_in, jobs, 
         assert all(time in found[2] for time in ("2026-03-01 21:00", handed_in[:10]))
 
 
-def test_rules_for_jobs_need_a_due_time(graded):
-    assert "does nothing without `due`" in graded(rules="by: submit\n")
-
-
 @pytest.mark.parametrize(
     ("handed_in", "policy", "score", "words"),
     [

@@ -82,7 +82,6 @@ def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
     [
         ("overides=x.csv", "did you mean `overrides`?"),
         ("overrides=none.csv", "overrides=none.csv: there is no file none.csv"),
-        ("moodle=none.csv", "there is no file none.csv"),
         ("profile=fast", "should be 'smoke' or 'full'"),
         ("late=no", "should be `name: value` lines"),
         ("roster", "FIELD=VALUE"),

@@ -41,7 +41,6 @@ WRONG = [
     ("efficiency", lambda base, s, n: 100 * base / s / n, "not a percentage"),
     ("efficiency", lambda base, s, n: s / base / n, "upside down"),
     ("interval", lambda a, b: ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)), "LARGEST"),
-    ("interval", lambda a, b: ((a + 0.5) / (b + 0.5), (a - 0.5) / (b - 0.5)), "LARGEST"),
     ("interval", lambda a, b: ((a + 0.5) / (b - 0.5), (a - 0.5) / (b + 0.5)), "swapped"),
     ("throughput_interval", lambda n, s: (n / (s - 0.5), n / (s + 0.5)), "swapped"),
     ("throughput_interval", lambda n, s: (n / (s + 1), n / (s - 1)), "half a second"),

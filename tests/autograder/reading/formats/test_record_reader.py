@@ -86,14 +86,6 @@ def test_several_runs_in_one_file_are_told_apart():
     assert [(run.workers, run.chain_intact) for run in runs] == [(1, True), (2, True)]
 
 
-def test_other_output_around_and_between_is_ignored():
-    noise = ["Epoch 1/3", "1875/1875 - 4s - loss: 0.2 - accuracy: 0.9", "", "warning: x"]
-    *lines, last = make_record()
-    run = read_one([*(part for line in lines for part in (line, *noise)), last])
-    assert (run.format, run.outcome, len(run.epochs)) == ("record", "completed", 3)
-    assert run.problems == ()
-
-
 def test_a_run_that_aborts_has_failed():
     writer = Writer()
     writer.add("header", {"world_size": 1})

@@ -40,7 +40,6 @@ def driver(tmp_path, monkeypatch):
     ("listed", "index", "visible", "identity"),
     [
         (TWO, 0, "", "aaaaaaaa"),
-        (TWO, 1, "", "bbbbbbbb"),
         (TWO, 0, "1", "bbbbbbbb"),
         (TWO, 1, "1,0", "aaaaaaaa"),
         (TWO, 0, "GPU-bbbbbbbb-1111-2222-3333-444444444444", "bbbbbbbb"),
