@@ -163,7 +163,7 @@ class Run(run_record.Run):
         if self.before is not None:
             self.seen["param_moved"] = short(moved(self.before, params))
             self.seen["params_changed"] = changed(self.before, params)
-        if self.size > 1 and self.ranks.gather:
+        if self.ranks.gather:
             equal = len(set(self.everyone(self.seen["param_hash"]))) == 1
             apart = 0.0 if equal else worst(self.spreads(params))
             self.seen["param_spread"] = worst([apart, self.seen.get("param_spread", 0.0)])
