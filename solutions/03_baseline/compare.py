@@ -7,7 +7,7 @@ import argparse
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 from train import build_model, keras, prepare, tf
 
@@ -29,8 +29,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     cifar = data.load("cifar10", args.train_samples, as_float=False)
 
@@ -47,19 +46,9 @@ def main():
             metrics=["accuracy"],
         )
         model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
-        record = Record(
-            "03",
-            args,
-            source="compare",
-            model=name,
-            params=model.count_params(),
-            optimizer="sgd",
-            dataset=cifar.facts,
-            image_size=args.size,
-            local_batch=int(batch),
-        )
-        model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
-        record.end(params=model.get_weights())
+        run = Run("03", args, model, source="compare", model=name, local_batch=int(batch))
+        model.fit(train, epochs=args.epochs, verbose=2, callbacks=[run.keras()])
+        run.end()
 
 
 if __name__ == "__main__":

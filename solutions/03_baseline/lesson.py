@@ -138,9 +138,9 @@ course.predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 # **Exercise 3.2.** Complete `prepare` in `train.py`: first `.batch(batch)`, then `.map` with a function that
 # takes a batch's images and labels, and casts the images to float32, divides by 255 and resizes.
 #
-# In training, each image comes not with its label but with its number in the data set. Pass that on
-# unchanged. The record replaces it with the label afterwards. So the record can show which images were
-# really read, and compare some with the originals.
+# Pass the labels on unchanged. After the training, the job also runs `probe.py`. It calls your `prepare`
+# with numbers in place of labels, so the numbers that come out show which images were read and in which
+# order. It also compares the pixels.
 
 # %% tags=["check"]
 import train
@@ -263,12 +263,14 @@ course.predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")
-[baseline] = course.submit("job.sbatch", *train_words, options=one)
+baseline, probe = course.submit("job.sbatch", *train_words, options=one)
 print(baseline.outcome, "on", baseline.header["device"])
 for epoch in baseline.epochs:
     print(f"  epoch {epoch.number}: {epoch.seconds.value:6.2f} s, {epoch.steps} steps", end="")
     print(f"  loss {epoch.train_loss.value:.4f}  accuracy {epoch.train_accuracy.value:.4f}")
 print(f"  test accuracy {baseline.test_accuracy.value:.4f}")
+for found in probe.measures:
+    print(f"  probe.py: {found['name']} {found['value']:g}")
 
 # %%
 published = {

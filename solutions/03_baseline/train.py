@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 keras = tf.keras
 
@@ -55,8 +55,8 @@ def command_line():
     parser.add_argument("--model", default="ResNet50V2", help="cnn or one of Keras Applications")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=256, help="images a step")
-    parser.add_argument("--lr", type=float, default=0.01, help="learning rate")
+    parser.add_argument("--batch-size", type=int, default=256, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate for one device")
     parser.add_argument("--train-samples", type=int, default=50000, help="training images in use")
     parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -72,7 +72,7 @@ def main():
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     keras.utils.set_random_seed(args.seed)
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
-    train = tf.data.Dataset.from_tensor_slices((cifar.x_train, tf.range(len(cifar.x_train))))
+    train = tf.data.Dataset.from_tensor_slices((cifar.x_train, cifar.y_train))
     train = prepare(train.shuffle(args.train_samples), args.size, args.batch_size)
     test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
     test = prepare(test, args.size, args.batch_size)
@@ -88,24 +88,11 @@ def main():
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
 
-    record = Record(
-        "03",
-        args,
-        source="keras",
-        params=model.count_params(),
-        optimizer="sgd",
-        dataset=cifar.facts,
-        image_size=args.size,
-    )
-    train = record.labelled(train, cifar.x_train, cifar.y_train)  # labels in place of the numbers
-    model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
-    loss, accuracy = data.score(model.predict(test, verbose=0), cifar.y_test)
+    run = Run("03", args, model)
+    model.fit(train, epochs=args.epochs, verbose=2, callbacks=[run.keras()])
+    loss, accuracy = model.evaluate(test, verbose=0)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        params=model.get_weights(),
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

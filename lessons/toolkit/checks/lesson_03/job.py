@@ -67,15 +67,10 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
 
 
 def options(words: list[str]) -> dict[str, str]:
-    """Return the options in the arguments, from --name value and --name=value.
-
-    Like the program, accept `--batch_size` for `--batch-size`.
-    """
+    """Return the options in the arguments, from --name value and --name=value."""
     found: dict[str, str] = {}
     for place, word in enumerate(words):
         name, equals, value = word.partition("=")
-        if name == "--batch_size":
-            name = "--batch-size"
         if name.startswith("--"):
             following = words[place + 1] if place + 1 < len(words) else ""
             found[name] = value if equals else following
