@@ -230,6 +230,7 @@ class Run:
     ended_ms: float | None = None
     chain_intact: bool | None = None  # None: the format has no chain
     problems: tuple[Note, ...] = ()
+    failed_ranks: tuple[str, ...] = ()  # a sentence for each, the first failure first
     unfinished: Epoch | None = None  # the last values of an epoch that began but did not end
     # Places of the facts that are not a Number: "workers", "job_id", "outcome", "header", "end".
     places: dict[str, Where] = field(default_factory=dict)

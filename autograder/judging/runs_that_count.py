@@ -12,6 +12,7 @@ from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, first_line
 from autograder.notes import Note
 from autograder.reading.ends import ECHO
+from autograder.reading.failed_ranks import SOURCE_PLACE
 from autograder.reading.files import HAND_IN_FILE, problems_of
 from autograder.records import Run, Where
 from autograder.safe_text import printable, shortened
@@ -20,7 +21,6 @@ from autograder.submissions.doubts import file_of
 from autograder.submissions.kinds import is_answers
 from autograder.wording import counted
 
-SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
 WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
 UNREAD = "unknown"  # the format of an output without a run
 PRINT_IT = (
@@ -100,7 +100,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         cause = problem_to_read(replace(run, problems=tuple(p for p in run.problems if p.actual)))
         if cause and run.outcome not in MAY_BE_WHOLE and is_job_of(run, choice, name):
             reason = f"no run of `{name}`: its job ended before the program began to record; "
-            reason += f"{run.outcome} ({cause.title}: {problem_text(cause)})"
+            reason += f"{run.outcome} ({how_it_failed(run, cause)})"
             return NotMeasured(reason, last_lines(run), cause.where, ReasonCode.NO_RUN)
     reason, code = f"no run of `{name}` was submitted", ReasonCode.NO_RUN
     hint = "submit the job to the scheduler, and later its output to your instructor"
@@ -191,9 +191,8 @@ def is_job_of(run: Run, choice: RunChoice, name: str) -> bool:
 def did_not_finish(name: str, run: Run, which: str = "the run") -> NotMeasured:
     """Return the error for a run that ended early, with the problem shown in its output."""
     problem, ended, try_ = problem_to_read(run), str(run.outcome), last_lines(run)
-    if problem:  # the page already lists damaged lines of the record; other lines are the cause
-        text = "" if problem.code == FindingCode.BAD_LINE else problem_text(problem)
-        ended += f" ({problem.title}{': ' if text else ''}{text})"
+    if problem:
+        ended += f" ({how_it_failed(run, problem)})"
     reason, code = f"{which} of `{name}` did not finish: {ended}", ReasonCode.RUN_UNFINISHED
     if run.outcome == Outcome.INCOMPLETE:
         reason += ", the output stops before the end of the run"
@@ -226,9 +225,14 @@ def problem_to_read(run: Run) -> Note | None:
     return next(reversed(first or raised or run.problems), None)
 
 
-def problem_text(problem: Note) -> str:
-    """Return the problem's text without the place in a library's C++ code."""
-    return shortened(SOURCE_PLACE.sub("", problem.actual), 160)
+def how_it_failed(run: Run, problem: Note) -> str:
+    """Return which rank failed first and where, or else the problem."""
+    if run.failed_ranks:
+        return shortened(run.failed_ranks[0], 300)
+    if problem.code == FindingCode.BAD_LINE:  # the page already lists damaged lines of the record
+        return problem.title
+    text = shortened(SOURCE_PLACE.sub("", problem.actual), 160)
+    return f"{problem.title}: {text}" if text else problem.title
 
 
 def last_lines(run: Run) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 from autograder.codes import Outcome
 from autograder.notes import Note
-from autograder.reading import ends, run_drafts
+from autograder.reading import ends, lines, run_drafts
 from autograder.reading.ends import EndLine
+from autograder.reading.failed_ranks import failed_ranks
 from autograder.reading.formats import record
 from autograder.reading.lane_runs import checked
 from autograder.reading.line_facts import RUN_NUMBERS, Reader, make_problem
@@ -39,7 +40,11 @@ def read_job(
     for draft in drafts:
         if draft.recorded and not any(tells_of_recorded(draft, end) for end in draft.ends):
             draft.ends.append(draft.recorded)
-    return [finish(draft, files, job) for draft in drafts]
+    runs = [finish(draft, files, job) for draft in drafts]
+    if runs and runs[-1].outcome == Outcome.FAILED:
+        tails = [lines.clean(raw) for file in files for raw in file.tail.split(b"\n")]
+        runs[-1] = replace(runs[-1], failed_ranks=failed_ranks(tails))
+    return runs
 
 
 def last_begun(drafts: list[RunDraft], line: int) -> int:

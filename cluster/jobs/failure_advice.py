@@ -8,17 +8,18 @@ from cluster.jobs.readable import readable_lines
 from cluster.schedulers.contract import JobStatus, Show
 
 LAST_LINES = 15
-LOOKED_AT = 200  # lines from the end; many lines can follow the first rank's message
+LOOKED_AT = 5000  # lines from the end; many lines can follow the first rank's message
 
-# The place of a Python error: the last file above it.
-PLACE = r'File "(?:[^"\n]*/)?([^"/\n]+)", line (\d+)(?s:(?:(?!File ").){1,600}?)'
 STARTUP = re.compile(r"oneDNN custom|absl::InitializeLog|cpu_feature_guard|rebuild TensorFlow with")
 # What programs, MPI and the batch system write -> advice.
 ADVICE = {
-    PLACE + r"NotImplementedError: (Exercise \d+\.\d+[a-z]?)": r"\3 in \1, line \2 is still a gap:"
-    " fill it; lessons check finds it without a job",
-    PLACE + r"((?:Syntax|Indentation|Tab|Name)Error: .*)": r"\3, in \1, line \2: correct it;"
-    " lessons check finds it without a job",
+    r"NotImplementedError: (Exercise \d+\.\d+[a-z]?)": r"\1 is still a gap: fill it; lessons check"
+    " finds it without a job. Did you save the file (Ctrl+S)?",
+    r"(?:Syntax|Indentation|Tab|Name)Error: ": "lessons check finds such errors without a job",
+    r"EADDRINUSE|[Aa]ddress already in use": "another program uses this port: take the job's own,"
+    " which is in MASTER_PORT",
+    r"waiting for clients|client socket has timed out": "the ranks did not meet: each one needs the"
+    " same address and port (MASTER_ADDR, MASTER_PORT), and the same number of ranks",
     r"Disk quota exceeded": "your quota is used up: quota -s; du -sh * | sort -h",
     r"No space left on device": "the disk is full: df -h .; keep large files in scratch folders",
     r"DUE TO TIME LIMIT": "the job reached its time limit: ask for more --time, or let it do less",
@@ -39,7 +40,8 @@ ADVICE = {
     " lesson's job file (launch, facts); a site's own commands need its module",
     r"No module named": "this Python lacks a package; choose the course's: cluster use SITE"
     " --environment FOLDER",
-    r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed|connect.*timed out"
+    r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed"
+    r"|connect(?!/validate).*timed out"
     r"|No route to host|ECONNREFUSED|Connection refused": "ranks cannot reach each other, "
     "perhaps because they use the wrong interface: set GLOO_SOCKET_IFNAME and "
     "NCCL_SOCKET_IFNAME; cluster doctor",
@@ -50,10 +52,11 @@ ADVICE = {
 
 
 def tell(statuses: list[JobStatus], say: Show) -> None:
-    """Show the first failed job's last output lines, without the run record, and give advice."""
+    """Show which rank of the first failed job failed first, advice, and the job's last lines."""
     failed = next((status for status in statuses if not status.succeeded), None)
     if failed is None:
         return
+    advise(failed, say)
     for file, command in ((failed.output, "logs"), (failed.error, "logs -e")):
         lines = end_of(file, LOOKED_AT)
         if lines and not (command == "logs -e" and file == failed.output):
@@ -61,12 +64,15 @@ def tell(statuses: list[JobStatus], say: Show) -> None:
             own = [line for line in readable_lines(lines) if not STARTUP.search(line)]
             for line in own[-LAST_LINES:]:
                 say(f"    {line}")
-    advise(failed, say)
 
 
 def advise(failed: JobStatus, say: Show) -> None:
-    """Show advice on the errors in both files of a failed job, each sentence once."""
-    for sentence in meaning([*end_of(failed.output, LOOKED_AT), *end_of(failed.error, LOOKED_AT)]):
+    """Show which rank of a failed job failed first, and advice on the errors in both files."""
+    from autograder.reading.failed_ranks import failed_ranks  # `sbatch` should start quickly
+
+    files = dict.fromkeys((failed.output, failed.error))
+    lines = [line for file in files for line in end_of(file, LOOKED_AT)]
+    for sentence in (*failed_ranks(lines), *meaning(lines)):
         say(f"job {failed.label}: {sentence}")
 
 

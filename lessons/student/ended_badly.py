@@ -46,7 +46,7 @@ def how_it_ended(run: Run, folder: Path) -> str:
     name = Path(run.files[0]).name
     if run.outcome == Outcome.INCOMPLETE and still_running(run, folder):
         return f"{name}: its job is still running; wait until it has ended"
-    return f"{name}: its run did not end well ({run.outcome})"
+    return f"{name}: its run did not end well ({': '.join([run.outcome, *run.failed_ranks[:1]])})"
 
 
 def still_running(run: Run, folder: Path) -> bool:

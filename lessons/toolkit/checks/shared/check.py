@@ -85,7 +85,11 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
                 raise named(failed, number) from None
             except Exception as error:
                 if task := task_of(error):
-                    gap = StillAGap(task, None, "Replace `raise …` with your own lines.")
+                    gap = StillAGap(
+                        task,
+                        None,
+                        "Replace `raise …` with your own lines. Did you save the file (Ctrl+S)?",
+                    )
                     raise named(gap, number) from None
                 raise named(failure(error, function), number) from None
             print(f"Exercise {number}: right. {right}")
