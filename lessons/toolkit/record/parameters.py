@@ -67,7 +67,11 @@ def arrays(params: Any) -> Iterator[Any]:
 
 def array(value: Any) -> Any:
     if hasattr(value, "detach"):
-        value = value.detach().cpu()
+        value = value.detach()
+        if hasattr(value, "full_tensor"):  # PyTorch has sharded it; all ranks come here
+            value = value.full_tensor()
+        # A copy: a tensor that lends its memory to NumPy can no longer be resized.
+        value = value.to("cpu", copy=True)
         if value.dtype == sys.modules["torch"].bfloat16:  # NumPy has no such type
             value = value.float()
     return value.numpy() if hasattr(value, "numpy") else value

@@ -61,14 +61,18 @@ class Run(run_record.Run):
     def facts(self, lesson: str, asked: Any, source: Any, more: dict) -> dict[str, Any]:
         refuse_zeros(asked, self.rank)
         params, images = weights(self.model), loaded_data()
+        shapes = [each for each in self.everyone([tuple(p.shape) for p in params]) if each]
+        # Stages of a pipeline have different layers.
+        self.parts = any(each != shapes[0] for each in shapes)
+        held = shapes if self.parts else shapes[:1]
         known = super().facts(lesson, asked, source, more)
         kind = {"tensorflow": "keras"}.get(known["framework"], known["framework"])
         usual = SOURCES.get(self.ranks.library, "{}").format(kind)
         scaling = {"scaling": "serial" if self.size == 1 else "epoch"}
         found = {
             "source": source or usual,
-            "params": sum(math.prod(map(int, each.shape)) for each in params) or None,
-            "precision": next(map(precision, params), None),
+            "params": sum(math.prod(map(int, shape)) for each in held for shape in each) or None,
+            "precision": next(map(precision, params), known.get("precision")),
             "ranks_asked": facts.ranks_asked(os.environ),
             "dataset": images.facts if images else None,
             **network_facts(self.model, more),
@@ -163,11 +167,11 @@ class Run(run_record.Run):
         if self.before is not None:
             self.seen["param_moved"] = short(moved(self.before, params))
             self.seen["params_changed"] = changed(self.before, params)
-        if self.ranks.gather:
+        if self.ranks.gather and not self.parts:
             equal = len(set(self.everyone(self.seen["param_hash"]))) == 1
             apart = 0.0 if equal else worst(self.spreads(params))
             self.seen["param_spread"] = worst([apart, self.seen.get("param_spread", 0.0)])
-        if "replicas" in self.header:
+        if "replicas" in self.header and self.watch is None:  # of tf.distribute
             self.seen["param_spread"] = replicas_spread(self.model)
 
     def spreads(self, params: list[Any]) -> Iterator[float]:
@@ -208,7 +212,15 @@ def weights(model: Any) -> list[Any]:
 
 def trainable(model: Any) -> list[Any]:
     variables = getattr(model, "trainable_variables", None)
-    return weights(model) if variables is None else list(variables)
+    params = weights(model) if variables is None else list(variables)
+    return [] if any(map(is_freed, params)) else params
+
+
+def is_freed(param: Any) -> bool:
+    """Return whether a program has taken the parameter's memory away until it computes with it."""
+    if hasattr(param, "full_tensor") or not hasattr(param, "untyped_storage"):
+        return False
+    return bool(param.untyped_storage().nbytes() == 0 < param.numel())
 
 
 def precision(param: Any) -> str:

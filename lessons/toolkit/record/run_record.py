@@ -337,10 +337,10 @@ def count_torch_steps(run: Run) -> Any:
         register_optimizer_step_pre_hook as before,
     )
 
-    own = {id(param) for param in run.model.parameters()}
     in_step: list[Any] = []  # Horovod's step calls PyTorch's, which is no second step
 
     def after_step(optimizer: Any, *_: Any) -> None:
+        own = {id(param) for param in run.model.parameters()}  # fully_shard replaces them
         groups = in_step.pop().param_groups
         if not in_step and any(id(param) in own for group in groups for param in group["params"]):
             run.stepped(optimizer)

@@ -142,3 +142,43 @@ def test_what_the_program_says_wins_and_may_come_after_the_epoch(tmp_path):
 
 def test_nan_is_the_worst_value():
     assert str(worst([1.0, float("nan"), 2.0])) == "nan"
+
+
+PARTS = """
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
+from lessons.toolkit.record import Run
+
+dist.init_process_group("gloo")
+torch.manual_seed(1)
+KIND = "%s"
+network = torch.nn.Linear(4, 3 + dist.get_rank() * (KIND == "stages"))
+run = Run("13", None, network)
+if KIND == "sharded":
+    fully_shard(network, mesh=dist.device_mesh.init_device_mesh("cpu", (2,)))
+optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+with run.epoch() as log:
+    network(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+    if KIND == "freed":
+        network.weight.untyped_storage().resize_(0)
+run.end()
+"""
+
+
+@pytest.mark.ranks
+@pytest.mark.parametrize(
+    ("kind", "params", "hashes", "spread"),
+    [("sharded", 15, 1, 0), ("stages", 15 + 20, 2, None), ("freed", 15, 1, None)],
+)
+def test_parameters_in_parts(kind, params, hashes, spread, tmp_path):
+    launcher = ("torchrun", "--nproc-per-node=2", "--no-python")
+    found = events(run_program(PARTS % kind, folder=tmp_path, launcher=launcher))
+    assert facts(found)["params"] == params
+    assert [epoch["value"]["steps"] for epoch in of(found, "epoch_stop")] == [1]
+    ends = [event["value"]["param_hash"] for event in of(found, "rank_end")]
+    assert len(set(ends)) == hashes
+    assert (None in ends) == (kind == "freed")
+    [stop] = (event["value"] for event in of(found, "run_stop"))
+    assert stop["param_spread"] == spread
