@@ -1,6 +1,6 @@
 """Train with fully_shard and one line wrong, in one run for each fault.
 
-mpirun -np 2 python break_it.py --without nothing wrap norm
+torchrun --nproc-per-node=2 break_it.py --without nothing wrap norm
 """
 
 import argparse
@@ -10,17 +10,18 @@ import time
 
 import torch
 import torch.distributed as dist
+from probe import serial_error
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.nn.utils import clip_grad_norm_
 
 from lessons.toolkit.probes import sharding
-from lessons.toolkit.ranks.leaving import leave
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 import library
 import train
 from gpt import GPT, Text, windows
+from ranks import gather
 from ways import Sharing
 
 FAULTS = ("nothing", "wrap", "optimizer", "norm", "save")
@@ -54,7 +55,8 @@ def local_clip(params, most):
         gradient.mul_((most / (norm + 1e-6)).clamp(max=1))
 
 
-def one_run(without, args, text, rank, size, local_rank, device):
+def one_run(without, args, text, rank, size, device):
+    """Train with one line wrong. Record how far a small network is from one process, and memory."""
     if without == "save":  # NCCL would raise no error: its watchdog ends the process
         device = torch.device("cpu")
         patience = datetime.timedelta(seconds=args.timeout)
@@ -65,47 +67,30 @@ def one_run(without, args, text, rank, size, local_rank, device):
         mesh = init_device_mesh(device.type, (size,))
     torch.manual_seed(args.seed)
     network = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
-    record = Record(
-        "13",
-        args,
-        source="broken",
-        framework="torch",
-        without=without,
-        model="gpt",
-        params=sum(p.numel() for p in network.parameters()),
-        optimizer="adamw",
-        dataset=text.facts | {"train_samples": args.windows},
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-    )
+    data = text.facts | {"train_samples": args.windows}
+    run = Run("13", args, network, source="broken", dataset=data, without=without)
     share = functools.partial(share_out, without, mesh)
-    error = max(train.gather(sharding.serial_error(share, train.train_step, GPT, device)))
-    record.measure("serial_error", error, "")
+    run.measure("serial_error", max(gather(serial_error(share, device))))
     shared = share(network, args.lr)
-    record.begin(shared.whole())
-    steps = args.windows // (size * args.batch_size)
-    for number in range(1, 1 + (0 if without == "save" else args.epochs)):
-        starts = train.starts_of(number, text, args)
-        loss_sum = 0
-        with record.epoch(steps=steps) as epoch:
-            for batch in starts[rank::size].split(args.batch_size)[:steps]:
-                pieces = [part.to(device) for part in windows(text.train, batch, args.length)]
-                loss_sum += train.train_step(shared, *pieces, args.clip)
-            epoch.read(starts.numpy())
-            epoch.log(loss=loss_sum.item() / steps)
-    record.trained(shared.whole(), train.gather)
-    loss, accuracy = train.evaluate(shared.model, text, device, args.length)
+    for epoch in range(1, 1 + (0 if without == "save" else args.epochs)):
+        with run.epoch() as log:
+            losses = [
+                train.train_step(shared, ids.to(device), following.to(device), args.clip)
+                for ids, following in train.batches_of(epoch, text, args, rank, size)
+            ]
+            log(loss=torch.stack(losses).mean().item())
+    loss, accuracy = train.evaluate(network, text, device)
     if without == "save":
-        save_alone(record, rank, shared, args.timeout)
+        save_alone(run, rank, shared, args.timeout)
     else:
-        pieces = windows(text.train, starts[:1], args.length)
+        pieces = windows(text.train, torch.tensor([0]), args.length)
+        pieces = [each.to(device) for each in pieces]
         seen = sharding.watch_steps(shared, train.train_step, pieces)
-        record.measure("peak_kb", round(max(seen["line"]) / 1000), "kB")
-    record.end(test_loss=loss, test_accuracy=accuracy)
+        run.measure("peak_kb", round(max(seen["line"]) / 1000), "kB")
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
-def save_alone(record, rank, shared, timeout):
+def save_alone(run, rank, shared, timeout):
     """Ask for all parameters in their full size on rank 0 only. The other ranks sleep."""
     dist.barrier()
     began = time.perf_counter()
@@ -118,7 +103,7 @@ def save_alone(record, rank, shared, timeout):
         print(f"rank 0 alone, after {time.perf_counter() - began:.1f} s: {reason}", flush=True)
     else:
         time.sleep(timeout + 2)
-    record.measure("waited_s", time.perf_counter() - began, "s", reason=reason)
+    run.measure("waited_s", time.perf_counter() - began, "s", reason=reason)
 
 
 def command_line():
@@ -132,9 +117,7 @@ def command_line():
     parser.add_argument("--epochs", type=int, default=2, help="how often it says how far it is")
     parser.add_argument("--windows", type=int, default=96, help="pieces of text in an epoch")
     parser.add_argument("--length", type=int, default=64, help="characters in a window")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=8, help="windows a step, on each rank"
-    )
+    parser.add_argument("--batch-size", type=int, default=8, help="windows a step, on each rank")
     parser.add_argument("--layers", type=int, default=4, help="blocks of the network")
     parser.add_argument("--width", type=int, default=128, help="numbers for each character")
     parser.add_argument("--lr", type=float, default=0.003, help="learning rate")
@@ -148,14 +131,12 @@ def main():
     parser = command_line()
     args = parser.parse_args()
 
-    rank, size, local_rank, device = train.start_ranks()
+    rank, size, device = train.start_ranks()
     if "save" in args.without[:-1]:
         parser.error("save comes last: after it, ranks no longer wait for each other")
-    if args.windows < size * args.batch_size:
-        leave(rank, f"--windows {args.windows}: one step reads {size} × {args.batch_size}")
     text = Text()
     for without in args.without:
-        one_run(without, args, text, rank, size, local_rank, device)
+        one_run(without, args, text, rank, size, device)
     if args.without[-1] != "save":  # otherwise the group is broken
         dist.destroy_process_group()
 

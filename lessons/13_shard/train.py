@@ -1,57 +1,50 @@
 """Train a small GPT on Python's documentation, its state copied or sharded over the ranks.
 
-mpirun -np 2 python train.py --ways ddp zero3 fsdp
+torchrun --nproc-per-node=2 train.py --ways ddp zero3 fsdp
 """
 
 import argparse
-import functools
 import os
 import socket
-import warnings
 
 import torch
 import torch.distributed as dist
 
-from cluster.launchers import launched
-from lessons.toolkit.probes import sharding
-from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.ranks.leaving import leave
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
-import library
-import state
 from gpt import GPT, Text, loss_of, windows
+from library import POLICIES
+from ranks import who_am_i
 from ring import REDUCE_SCATTER
 from saving import save
 from ways import WAYS, share_out
 
-# The network's input, characters, has no gradient. A hook at its outputs is what stage 3 needs.
-warnings.filterwarnings("ignore", message="Full backward hook is firing")
-warnings.filterwarnings("ignore", message=".*_single` instead")  # names that came with PyTorch 2.13
-
 
 def start_ranks():
-    """Meet the other ranks. Return rank, number of ranks, local rank, and this rank's device."""
-    me = launched()
-    rank, size, local_rank = (me.rank, me.size, me.local_rank) if me else (0, 1, 0)
-    if size == 1:
-        os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-        os.environ.setdefault("MASTER_PORT", "0")  # any free port
-    enough_gpus(torch.cuda.device_count())
+    """Meet the other ranks. Return rank, number of ranks, and this rank's device."""
+    rank, size, local_rank = who_am_i()
     gpu = torch.cuda.is_available()
     device = torch.device("cuda", local_rank) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if gpu else "gloo", rank=rank, world_size=size)
     print(f"rank {rank} of {size}: process {os.getpid()} on {socket.gethostname()}", flush=True)
-    return rank, size, local_rank, device
+    return rank, size, device
 
 
-def gather(value):
-    """Return a list of every rank's value, on all ranks."""
-    values = [None] * dist.get_world_size()
-    dist.all_gather_object(values, value)
-    return values
+def batches_of(epoch, text, args, rank, size):
+    """Return this rank's batches of an epoch, each with the characters that follow.
+
+    All ranks draw the same places in the text. Each takes every size-th.
+    """
+    generator = torch.Generator().manual_seed(1000 * args.seed + epoch)
+    places = torch.randperm(len(text.train) - args.length, generator=generator)[: args.windows]
+    steps = args.windows // (size * args.batch_size)
+    if steps == 0:
+        leave(rank, f"--windows {args.windows}: one step reads {size} × {args.batch_size}")
+    own = places[rank::size].split(args.batch_size)[:steps]
+    return [windows(text.train, starts, args.length) for starts in own]
 
 
 def train_step(shared, ids, following, most):
@@ -65,31 +58,24 @@ def train_step(shared, ids, following, most):
     return loss.detach()
 
 
-def starts_of(epoch, text, args):
-    """Return where an epoch's windows start, all at different places, the same on all ranks."""
-    generator = torch.Generator().manual_seed(1000 * args.seed + epoch)
-    places = torch.randperm(len(text.train) - args.length, generator=generator)
-    return places[: args.windows]
+def train_epoch(shared, schedule, batches, device, most):
+    """Train on all batches of this rank. Return the mean loss."""
+    loss_sum = 0
+    for ids, following in batches:
+        loss_sum += train_step(shared, ids.to(device), following.to(device), most)
+        schedule.step()
+    return loss_sum.item() / len(batches)
 
 
 @torch.no_grad()
-def evaluate(model, text, device, length):
+def evaluate(model, text, device):
     """Return the loss and the share of right predictions, in text that it has never read."""
+    length = model.length
     starts = torch.arange(0, len(text.test) - length, length)[:64]
     ids, following = (part.to(device) for part in windows(text.test, starts, length))
     scores = model(ids)
     accuracy = (scores.argmax(-1) == following).float().mean().item()
     return loss_of(scores, following).item(), accuracy
-
-
-def next_loss(shared, text, args, rank, size, device):
-    """Return the test loss after one more step, on 24 windows of all ranks together."""
-    for group in shared.optimizer.param_groups:
-        group["lr"] = args.lr
-    starts = starts_of(args.epochs + 1, text, args)[:24]
-    ids, following = windows(text.train, starts[rank::size], args.length)
-    train_step(shared, ids.to(device), following.to(device), args.clip)
-    return evaluate(shared.model, text, device, args.length)[0]
 
 
 def command_line():
@@ -101,97 +87,52 @@ def command_line():
     parser.add_argument("--epochs", type=int, default=2, help="how often it says how far it is")
     parser.add_argument("--windows", type=int, default=160, help="pieces of text in an epoch")
     parser.add_argument("--length", type=int, default=64, help="characters in a window")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=8, help="windows a step, on each rank"
-    )
+    parser.add_argument("--batch-size", type=int, default=8, help="windows a step, on each rank")
     parser.add_argument("--layers", type=int, default=4, help="blocks of the network")
     parser.add_argument("--width", type=int, default=128, help="numbers for each character")
     parser.add_argument("--lr", type=float, default=0.003, help="learning rate")
     parser.add_argument("--clip", type=float, default=1.0, help="largest norm of the gradients")
-    parser.add_argument(
-        "--reduce-scatter", default="ring", choices=REDUCE_SCATTER, help="whose, for ZeRO"
-    )
-    parser.add_argument(
-        "--policy", default="float32", choices=library.POLICIES, help="precision of FSDP's blocks"
-    )
+    parser.add_argument("--reduce-scatter", default="ring", choices=REDUCE_SCATTER, help="of ZeRO")
+    parser.add_argument("--policy", default="float32", choices=POLICIES, help="FSDP's precision")
     parser.add_argument("--recompute", action="store_true", help="compute blocks twice, keep less")
     parser.add_argument("--save", help="folder for FSDP's checkpoint")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 
 
-def train(way, args, text, rank, size, local_rank, device):
-    """Train in one way, from the same start as in all others, and write its record."""
-    torch.manual_seed(args.seed)
-    network = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
-    params = sum(p.numel() for p in network.parameters())
-    record = Record(
-        "13",
-        args,
-        source=way,
-        framework="torch",
-        model="gpt",
-        params=params,
-        optimizer="adamw",
-        precision=args.policy if way == "fsdp" else "float32",
-        dataset=text.facts | {"train_samples": args.windows},
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-        reduce_scatter=args.reduce_scatter if way.startswith("zero") else "library",
-        saved="yes" if way == "fsdp" and args.save else "no",
-        activations="recomputed" if args.recompute else "kept",
-    )
-    share = functools.partial(share_out, way, args=args)
-    error = sharding.serial_error(share, train_step, GPT, device)
-    record.measure("serial_error", max(gather(error)), "")
-    shared = share(network, args.lr)
-    steps = args.windows // (size * args.batch_size)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        shared.optimizer, args.lr, total_steps=args.epochs * steps + 1, pct_start=0.1
-    )
-    record.begin(shared.whole())
-    for number in range(1, args.epochs + 1):
-        starts = starts_of(number, text, args)
-        mine = starts[rank::size].split(args.batch_size)[:steps]
-        loss_sum = 0
-        before = sharding.bytes_so_far()
-        with record.epoch(steps=steps) as epoch:
-            for batch in mine:
-                ids, following = windows(text.train, batch, args.length)
-                loss_sum += train_step(shared, ids.to(device), following.to(device), args.clip)
-                schedule.step()
-            epoch.read(starts.numpy())
-            epoch.log(loss=loss_sum.item() / steps)
-        sharding.note_bytes(record, way, before, steps, params, size)
-        if rank == 0:
-            loss = epoch.logged["loss"]
-            print(f"{way} {number}/{args.epochs}: {epoch.seconds:.1f} s, loss {loss:.3f}")
-    record.trained(shared.whole(), gather)
-
-    loss, accuracy = evaluate(shared.model, text, device, args.length)
-    if rank == 0:
-        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
-    if way == "fsdp" and args.save:
-        save(shared.model, shared.optimizer, args.save)
-        sharding.note_files(record, args.save)
-        record.measure("next_loss", next_loss(shared, text, args, rank, size, device), "")
-    seen = sharding.watch_steps(shared, train_step, windows(text.train, starts[:1], args.length))
-    sharding.note_memory(record, way, seen, state.state_bytes, params, size)
-    record.end(test_loss=loss, test_accuracy=accuracy)
-
-
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
-    rank, size, local_rank, device = start_ranks()
-    if args.windows < size * args.batch_size:
-        leave(rank, f"--windows {args.windows}: one step reads {size} × {args.batch_size}")
+    rank, size, device = start_ranks()
     text = Text()
     for way in args.ways:
-        train(way, args, text, rank, size, local_rank, device)
+        train(way, args, text, rank, size, device)
     dist.destroy_process_group()
+
+
+def train(way, args, text, rank, size, device):
+    """Train in one way, from the same start as in all others."""
+    torch.manual_seed(args.seed)
+    network = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
+    run = Run("13", args, network, source=way, dataset=text.facts | {"train_samples": args.windows})
+    shared = share_out(way, network, args.lr, args)
+    steps = args.epochs * (args.windows // (size * args.batch_size)) + 1
+    schedule = torch.optim.lr_scheduler.OneCycleLR(shared.optimizer, args.lr, steps, pct_start=0.1)
+
+    if rank == 0:
+        print(f"{way}:", flush=True)
+    for epoch in range(1, args.epochs + 1):
+        with run.epoch() as log:
+            batches = batches_of(epoch, text, args, rank, size)
+            loss = train_epoch(shared, schedule, batches, device, args.clip)
+            log(loss=loss)
+
+    loss, accuracy = evaluate(network, text, device)
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    if way == "fsdp" and args.save:
+        save(shared.model, shared.optimizer, args.save)
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,14 @@
 """ZeRO by hand: every rank keeps a part of the parameters, gradients and optimizer's numbers."""
 
+import warnings
+
 import torch
 import torch.distributed as dist
 from torch import nn
+
+# The network's input, characters, has no gradient. A hook at its outputs is what stage 3 needs.
+warnings.filterwarnings("ignore", message="Full backward hook is firing")
+warnings.filterwarnings("ignore", message=".*_single` instead")  # names that came with PyTorch 2.13
 
 
 def part_of(flat, rank, size):

@@ -177,35 +177,37 @@ course.check("13.7", library)
 # %% [markdown]
 # ## Is it the same, and who holds what?
 #
-# One job trains in all five ways from the same start. Before that, each of the five uses your functions to train a
-# small float64 network for four steps. The job compares its parameters with those of one process that reads the
-# texts of all ranks.
+# One job trains in all five ways from the same start. Then it runs `probe.py`, which tests each way: your functions
+# train a small float64 network for four steps, and its parameters are compared with those of one process that
+# reads the texts of all ranks. In three steps of the large network, it counts bytes.
 
 # %%
 several = course.on_nodes(ranks, gpus if profile == "full" else "")
 
 
-def train(*words, options=several):
-    found = course.submit("job.sbatch", *size, *words, options=options)
-    return {run.header["source"]: run for run in found}
+def train(*words):
+    """Return the runs of train.py and of probe.py, by their way."""
+    found = course.submit("job.sbatch", *size, *words, options=several)
+    probes = {run.header["way"]: run for run in found if run.header["source"] == "probe"}
+    return {run.header["source"]: run for run in found if run not in probes.values()}, probes
 
 
 def measure(run, name):
     return next((each["value"] for each in run.measures if each["name"] == name), float("nan"))
 
 
-runs = train()
+runs, probes = train()
 
 # %%
-for way, run in runs.items():
-    loss, error = run.epochs[-1].train_loss.value, measure(run, "serial_error")
+for way, run in probes.items():
+    loss, error = runs[way].epochs[-1].train_loss.value, measure(run, "serial_error")
     held, peak = measure(run, "state_bytes") / 1e6, measure(run, "peak_bytes") / 1e6
     sent = measure(run, "times_params")
     print(f"{way}: loss {loss:.3f}, {error:.0e} from serial; ", end="")
     print(f"{held:.1f} MB of state, {peak:.1f} MB at most, {sent:.2f} × parameters received")
-held = measure(runs["zero3"], "state_bytes") / measure(runs["ddp"], "state_bytes")
+held = measure(probes["zero3"], "state_bytes") / measure(probes["ddp"], "state_bytes")
 course.predictions.compare("predict_held", held)
-sent = measure(runs["zero3"], "times_params") / measure(runs["ddp"], "times_params")
+sent = measure(probes["zero3"], "times_params") / measure(probes["ddp"], "times_params")
 course.predictions.compare("predict_sent", sent)
 twice = "Is a unit gathered or collected more often than the table says?"
 course.expectations.compare(
@@ -233,10 +235,10 @@ course.expectations.compare(
 # ## The staircase
 
 # %%
-peak = measure(runs["zero3"], "peak_bytes") / measure(runs["ddp"], "peak_bytes")
+peak = measure(probes["zero3"], "peak_bytes") / measure(probes["ddp"], "peak_bytes")
 whole = "Is a unit freed after its forward pass, and are whole gradients dropped?"
 course.expectations.compare("zero3's peak over ddp's", peak, (0.2, 0.7), above=whole, counted=True)
-course.plots.staircase(runs, save="my_staircase.png")
+course.plots.staircase(probes, save="my_staircase.png")
 
 # %% [markdown]
 # **What you should see.** Read it from left to right.
@@ -255,10 +257,10 @@ course.plots.staircase(runs, save="my_staircase.png")
 # (The same job trains `fsdp` with the policy `mixed`, for the next section.)
 
 # %%
-gloo = train("--ways", "zero2", "fsdp", "--reduce-scatter", "library", "--policy", "mixed", *brief)
-mixed = gloo.pop("fsdp")
-for way, run in gloo.items():
-    print(f"{way}: {measure(run, 'times_params'):.2f} × parameters received")
+words = ["--ways", "zero2", "fsdp", "--reduce-scatter", "library", "--policy", "mixed"]
+_, gloo = train(*words, *brief)
+mixed = gloo["fsdp"]
+print(f"zero2: {measure(gloo['zero2'], 'times_params'):.2f} × parameters received")
 
 # %% [markdown]
 # **What you should see.** On two ranks, each rank receives 1.50 times its parameters instead of 1.00 times. With
@@ -280,12 +282,12 @@ for way, run in gloo.items():
 course.check("13.8", library.recompute)
 
 # %%
-[twice] = train("--ways", "fsdp", "--recompute", *brief).values()
-for name, run in {"fsdp": runs["fsdp"], "recompute": twice, "mixed": mixed}.items():
+twice = train("--ways", "fsdp", "--recompute", *brief)[1]["fsdp"]
+for name, run in {"fsdp": probes["fsdp"], "recompute": twice, "mixed": mixed}.items():
     kept, sent = measure(run, "activation_bytes") / 1e6, measure(run, "times_params")
     print(f"{name}: {kept:.1f} MB of activations, {sent:.2f} × parameters received, ", end="")
     print(f"{measure(run, 'serial_error'):.0e} from serial")
-kept = measure(twice, "activation_bytes") / measure(runs["fsdp"], "activation_bytes")
+kept = measure(twice, "activation_bytes") / measure(probes["fsdp"], "activation_bytes")
 course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), counted=True)
 
 # %% [markdown]
@@ -316,21 +318,21 @@ course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 
 course.check("13.9", saving)
 
 # %% [markdown]
-# Train once more with `fsdp`, and save. Then `load.py` creates another network on **one** rank, loads the
-# checkpoint, writes a text, and takes one more step.
+# Train once more with `fsdp`, and save. `probe.py` then also saves and loads a small network, and compares the step
+# that follows. Last, `load.py` creates another network on **one** rank, loads the checkpoint, and writes a text.
 
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")
-[saved] = train("--ways", "fsdp", "--save", "checkpoint").values()
+saved, tested = (found["fsdp"] for found in train("--ways", "fsdp", "--save", "checkpoint"))
 [loaded] = course.submit("job_load.sbatch", *size, options=one)
 course.show_output([loaded])
 for name, run in {"wrote": saved, "read": loaded}.items():
-    test, after = run.test_loss.value, measure(run, "next_loss")
-    print(f"{run.workers} rank(s) {name}: test loss {test:.6f}, {after:.6f} after the next step")
+    print(f"{run.workers} rank(s) {name}: test loss {run.test_loss.value:.6f}")
+print(f"the next step's parameters are {measure(tested, 'checkpoint_error'):.0e} apart")
 
 # %% [markdown]
-# **What you should see.** The losses are equal. After the next step they are equal only if Adam's running means were
-# saved as well.
+# **What you should see.** The losses are equal. The next step is the same only if Adam's running means were saved as
+# well.
 #
 # ## Break it
 #

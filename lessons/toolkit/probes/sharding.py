@@ -3,9 +3,7 @@
 All ranks call these functions. The package does not import this file, because it needs PyTorch.
 """
 
-import copy
 import itertools
-import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -18,56 +16,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lessons.toolkit.probes.held import bytes_of, share_off
-from lessons.toolkit.probes.refusal import tell
 from lessons.toolkit.ranks.wire import bytes_received
-from lessons.toolkit.record import Record
 
 Function = Callable[..., Any]
-CHARACTERS, LENGTH, TEXTS, RATE = 11, 8, 2, 0.01  # texts: on each rank
-# Largest norm of the gradients in each step. The second and fourth are clipped, the others are not:
-# Adam would not notice if all gradients were too large by one factor.
-MOST = (1e3, 0.05, 1e3, 0.05)
 EACH = {"float32": (4, 4, 8), "mixed": (2, 2, 12)}  # bytes of a parameter: see SHARED_FROM
 SHARED_FROM = {"parameters": 3, "gradients": 2, "optimizer": 1}  # the first stage that shards it
 STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
+STEPS = 3
 POINTS = 50  # points of a phase in the staircase; the reader takes lists of up to 64
-
-
-def serial_error(share_out: Function, train_step: Function, gpt: Function, device: Any) -> float:
-    """Return the largest difference from single-process parameters, after steps in float64.
-
-    The single process reads the texts of all ranks. The difference is infinite if the steps fail.
-    """
-    rank, size = dist.get_rank(), dist.get_world_size()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1000)
-        network = gpt(CHARACTERS, LENGTH, layers=2, width=16, heads=2).double().to(device)
-        texts = torch.randint(0, CHARACTERS, (len(MOST), TEXTS * size, LENGTH + 1)).to(device)
-    right = serial_steps(copy.deepcopy(network), texts)
-    try:
-        shared = share_out(network=network, lr=RATE)
-        for step, most in zip(texts, MOST, strict=True):
-            own = step[rank * TEXTS : (rank + 1) * TEXTS]
-            train_step(shared, own[:, :-1], own[:, 1:], most)
-        found = shared.whole()
-        errors = [float((one - other).abs().max()) for one, other in zip(found, right, strict=True)]
-    except Exception as raised:
-        tell("the difference from one network", raised)
-        return math.inf
-    return max(errors) if all(map(math.isfinite, errors)) else math.inf
-
-
-def serial_steps(network: Any, texts: torch.Tensor) -> list[torch.Tensor]:
-    """Return the parameters after one process takes the same steps with all ranks' texts."""
-    params = list(network.parameters())
-    optimizer = torch.optim.AdamW(params, RATE, betas=(0.9, 0.99))
-    for step, most in zip(texts, MOST, strict=True):
-        optimizer.zero_grad()
-        scores = network(step[:, :-1])
-        torch.nn.functional.cross_entropy(scores.flatten(0, 1), step[:, 1:].flatten()).backward()
-        torch.nn.utils.clip_grad_norm_(params, most)
-        optimizer.step()
-    return [param.detach() for param in params]
 
 
 def bytes_so_far() -> int | None:
@@ -75,35 +31,17 @@ def bytes_so_far() -> int | None:
     return bytes_received() if dist.get_backend() == "gloo" else None
 
 
-def note_bytes(
-    record: Record, way: str, before: int | None, steps: int, params: int, ranks: int
-) -> None:
-    """Record the bytes received per step, and their difference from what a ring sends."""
-    after = bytes_so_far()
-    if after is None or before is None or ranks == 1:
-        return
-    received = (after - before) / steps
-    by_ring = (3 if STAGES[way] == 3 else 2) * (ranks - 1) / ranks * 4 * params
-    point = {"bytes": round(received), "off": abs(received / by_ring - 1)}
-    record.measure("times_params", received / (4 * params), "", **point)
-    record.measure("bytes_off", point["off"], "")
+def who_wrote(folder: str) -> Iterator[tuple[str, float]]:
+    """Yield how many ranks wrote a checkpoint, and the largest share of it that one rank wrote.
 
-
-def note_files(record: Record, folder: str) -> None:
-    """Record how many ranks wrote a checkpoint, and the largest share of it that one rank wrote.
-
-    Call this after all ranks have written their files. A file's name contains the rank that wrote
-    it.
+    A file's name contains the rank that wrote it.
     """
-    dist.barrier()
     sizes: dict[str, int] = {}
     for file in Path(folder).glob("__*.distcp"):
         rank = file.name.split("_")[2]
         sizes[rank] = sizes.get(rank, 0) + file.stat().st_size
-    record.measure("ranks_wrote", len(sizes), "ranks")
-    record.measure(
-        "largest_share", max(sizes.values(), default=0) / max(sum(sizes.values()), 1), ""
-    )
+    yield "ranks_wrote", len(sizes)
+    yield "largest_share", max(sizes.values(), default=0) / max(sum(sizes.values()), 1)
 
 
 class Alive(TorchDispatchMode):
@@ -152,7 +90,10 @@ class Alive(TorchDispatchMode):
 
 
 def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any]:
-    """Return the bytes of live tensors in the third step, and the state after its backward pass."""
+    """Return the bytes received per step, and of live tensors in the last of three steps.
+
+    "held" has the state after the backward pass.
+    """
     held: dict[str, int] = {}
 
     def before_step(most: float) -> None:
@@ -167,18 +108,24 @@ def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any
 
     watched = shared._replace(model=model, before_step=before_step)
     device = next(shared.model.parameters()).device
-    ids, following = (piece.to(device) for piece in pieces)
     alive = Alive(tensors_of(shared))
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
+    before = bytes_so_far()
     with alive:
-        for number in range(3):
-            shared.optimizer.zero_grad()
+        for number in range(STEPS):
+            shared.optimizer.zero_grad()  # before the first point of the line
             alive.line.clear()
-            alive.counting = number == 2  # counting takes longer than a step
-            train_step(watched, ids, following, 1.0)
-    gpu_peak = torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
-    return {"line": alive.line, "marks": alive.marks, "held": held, "gpu_peak": gpu_peak}
+            alive.counting = number == STEPS - 1  # counting takes longer than a step
+            train_step(watched, *pieces, 1.0)
+    after = bytes_so_far()
+    return {
+        "line": alive.line,
+        "marks": alive.marks,
+        "held": held,
+        "gpu_peak": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None,
+        "received": None if before is None or after is None else (after - before) / STEPS,
+    }
 
 
 def tensors_of(shared: Any) -> Iterator[torch.Tensor]:
@@ -228,36 +175,32 @@ def share(params: int, stage: int, ranks: int, precision: str) -> dict[str, floa
     }
 
 
-def note_memory(
-    record: Record, way: str, seen: Mapping[str, Any], state: Function, params: int, ranks: int
-) -> None:
-    """Record memory use over a step, the bytes held, and the error of the student's result."""
-    held, stage = seen["held"], STAGES[way]
-    parts = {f"{part}_bytes": much for part, much in held.items()}
-    record.measure("state_bytes", sum(held.values()), "bytes", **parts)
-    right = sum(share(params, stage, ranks, "float32").values())
-    record.measure("held_over_share", sum(held.values()) / right, "")
-    record.measure("peak_bytes", max(seen["line"]), "bytes")
+def sizes(seen: Mapping[str, Any], way: str, params: int) -> Iterator[tuple[str, float]]:
+    """Yield the bytes held and received, also relative to those that the way needs."""
+    ranks, stage, held = dist.get_world_size(), STAGES[way], sum(seen["held"].values())
+    yield "state_bytes", held
+    yield "held_over_share", held / sum(share(params, stage, ranks, "float32").values())
+    yield "peak_bytes", max(seen["line"])
+    yield "activation_bytes", seen["line"][seen["marks"]["backward"]] - seen["line"][0]
     if seen["gpu_peak"] is not None:
-        record.measure("peak_over_held", seen["gpu_peak"] / max(seen["line"]), "")
-    kept = seen["line"][seen["marks"]["backward"]] - seen["line"][0]
-    record.measure("activation_bytes", kept, "bytes")
-    for phase, line in phases(seen["line"], seen["marks"]).items():
-        record.measure("staircase", max(line), "bytes", phase=phase, line_kb=thinned(line))
-    if way != "fsdp":
-        record.measure("memory_error", memory_error(way, state, params), "")
+        yield "peak_over_held", seen["gpu_peak"] / max(seen["line"])
+    if seen["received"] is not None and ranks > 1:
+        by_ring = (3 if stage == 3 else 2) * (ranks - 1) / ranks * 4 * params
+        yield "times_params", seen["received"] / (4 * params)
+        yield "bytes_off", abs(seen["received"] / by_ring - 1)
 
 
-def memory_error(way: str, state: Function, params: int) -> float:
+def staircase(seen: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Return the kilobytes of live tensors during each phase of a step."""
+    return {name: thinned(line) for name, line in phases(seen["line"], seen["marks"]).items()}
+
+
+def memory_error(way: str, state: Function, params: int = 1_000_003) -> float:
     """Return the largest relative error among the parts of the student's result."""
-    errors = []
-    for precision in EACH:
-        for ranks in (1, 2, 5):
-            right = share(params, STAGES[way], ranks, precision)
-            try:
-                answer = state(params, way, ranks, precision)
-            except Exception as raised:
-                tell("the error of state_bytes", raised)
-                return math.inf
-            errors.append(share_off(answer, right))
-    return max(errors)
+    return max(
+        share_off(
+            state(params, way, ranks, precision), share(params, STAGES[way], ranks, precision)
+        )
+        for precision in EACH
+        for ranks in (1, 2, 5)
+    )

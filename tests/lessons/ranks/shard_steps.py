@@ -1,6 +1,6 @@
 """Make steps of lesson 13's ways in float64, on this rank's texts of each global batch.
 
-mpirun -np N python shard_steps.py OUT.npz
+torchrun --nproc-per-node=N shard_steps.py OUT.npz
 
 OUT has the parameters of every way, and of one network that reads all texts (`serial`).
 """
