@@ -13,7 +13,7 @@ import torch.distributed as dist
 
 from cluster.launchers import launched
 from lessons.toolkit.ranks.leaving import leave
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 
 def both_receive(mine, theirs, other):
@@ -63,7 +63,7 @@ def main():
     rank = me.rank
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")  # a job sets both
     port = int(os.environ.get("MASTER_PORT", 20000 + os.getppid() % 10000))
-    record = Record("11", args, source="deadlock", rank=rank, size=2, local_rank=me.local_rank)
+    run = Run("11", args, source="deadlock", rank=rank, size=2, local_rank=me.local_rank)
     other = 1 - rank
     for number, order in enumerate(ORDERS):
         os.environ["MASTER_PORT"] = str(port + number)  # a connection that timed out is closed
@@ -80,9 +80,9 @@ def main():
             )  # without gloo's file name and advice
         seconds = time.perf_counter() - began
         print(f"rank {rank}, {order.__name__}: {seconds:.1f} s: {said}", flush=True)
-        record.measure("waited_s", seconds, "s", order=order.__name__, said=said)
+        run.measure("waited_s", seconds, "s", order=order.__name__, said=said)
         dist.destroy_process_group()
-    record.end()
+    run.end()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A network whose layers are on several ranks: what each rank holds, and a step of all."""
 
+import itertools
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -30,6 +31,11 @@ class Stage(NamedTuple):
     peers: Any = None  # group of all ranks with the same layers
 
 
+def widths_of(args):
+    """Return the number of inputs of each layer, and of the last one's outputs."""
+    return [784, *[args.width] * (args.layers - 1), 10]
+
+
 def build_layers(widths, numbers, seed):
     """Return these layers. Each has its own seed, so it is the same on every rank."""
     layers = []
@@ -39,6 +45,13 @@ def build_layers(widths, numbers, seed):
         last = number == len(widths) - 2
         layers.append(nn.Sequential(linear) if last else nn.Sequential(linear, nn.ReLU()))
     return nn.Sequential(*layers)
+
+
+def build_stage(widths, number, stages, links, seed, device):
+    """Return this rank's stage, with the layers that plan.split gives it."""
+    bounds = plan.split([before * after for before, after in itertools.pairwise(widths)], stages)
+    mine = range(bounds[number], bounds[number + 1])
+    return Stage(build_layers(widths, mine, seed).to(device), widths[mine.start], **links)
 
 
 def forward(stage, x, sent):
@@ -85,29 +98,29 @@ def train_step(stage, optimizer, loss_function, x, y, order):
 
 
 @torch.no_grad()
-def evaluate(stage, loss_function, x, y):
+def evaluate(stage, loader, loss_function, device):
     """Return loss and accuracy with the current parameters; only the last stage knows them."""
-    sums, sent = torch.zeros(2, device=x.device), []
-    for xs, ys in zip(x.split(1000), y.split(1000), strict=True):
-        _, outputs = forward(stage, xs, sent)
+    sums, sent = torch.zeros(2, device=device), []
+    for x, y in loader:
+        _, outputs = forward(stage, x.to(device), sent)
         if stage.after is None and stage.replica == 0:
-            sums[0] += loss_function(outputs, ys)
-            sums[1] += (outputs.argmax(1) == ys).sum()
+            sums[0] += loss_function(outputs, y.to(device))
+            sums[1] += (outputs.argmax(1) == y.to(device)).sum()
     for message in sent:
         message.wait()
     dist.all_reduce(sums)
-    return (sums / len(x)).tolist()
+    return (sums / len(loader.dataset)).tolist()
 
 
 def meet():
-    """Meet the other ranks. Return rank, size, number on this node, and device."""
+    """Meet the other ranks. Return rank, size and device."""
     rank, size, local_rank = who_am_i()
     device = torch.device("cuda", local_rank) if torch.cuda.is_available() else torch.device("cpu")
     if device.type == "cuda":
         torch.cuda.set_device(device)
     backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, rank=rank, world_size=size, timeout=PATIENCE)
-    return rank, size, local_rank, device
+    return rank, size, device
 
 
 def place(rank, size, args):

@@ -11,7 +11,7 @@ import functools
 import itertools
 
 from lessons.toolkit import clock
-from lessons.toolkit.stages import Pipeline, measure_plan, watch_step, widths_of
+from lessons.toolkit.stages import Pipeline, watch_step, widths_of
 
 
 def positive(text):
@@ -83,7 +83,7 @@ def together(job):
     from pipeline import Stage, build_layers, meet, place, train_step
 
     args = job.args
-    _, _, _, device = meet()
+    *_, device = meet()
     asked = argparse.Namespace(**vars(args) | {"replicas": 1})
     asked.micro_batches = max(args.watched, *args.micro_batches)
     number, stages, links = place(job.rank, job.size, asked)
@@ -103,7 +103,6 @@ def together(job):
         train_step(stage, work.optimizer, loss_function, x, y, orders[micro_batches, kind])
 
     def measure(record):
-        measure_plan(record, plan)
         [batch] = work.batches(args.seed, 1)
         for kind in ("gpipe", "1f1b"):
             watched = functools.partial(step, *batch, args.watched, kind)

@@ -169,22 +169,24 @@ course.check("11.4", pipeline)
 # %% [markdown]
 # ## Is it the same network?
 #
-# This cell trains on one rank, then on `ranks` stages, with the same seed and batches.
+# This cell trains on one rank, then on `ranks` stages, with the same seed and batches. After training, each job runs
+# `probe.py`, which tests your functions.
 
 # %%
 device = gpus if profile == "full" else ""
 one, several = course.on_nodes(1, device), course.on_nodes(ranks, device)
-[serial] = course.submit("job.sbatch", *few, options=one)
-[staged] = course.submit("job.sbatch", *few, options=several)
+serial, _ = course.submit("job.sbatch", *few, options=one)
+staged = course.submit("job.sbatch", *few, options=several)
 parts = ["--micro-batches", 2 ** max(2, (ranks - 1).bit_length())]  # at least one for each stage
-[library] = course.submit("job_library.sbatch", *few[:2], *parts, options=several)
-for run in (serial, staged, library):
+library = course.submit("job_library.sbatch", *few[:2], *parts, options=several)
+for run in (serial, *staged, *library):
     losses = ", ".join(f"{epoch.train_loss.value:.6f}" for epoch in run.epochs)
     print(f"{run.header['source']} on {run.workers}: losses {losses}")
     for held in run.measured("params_held"):
-        print(f"   stage {held['stage']}: layers {held['layers']}, {held['value']:,} parameters")
-    for error in run.measured("serial_error"):
-        print(f"   {error['schedule']}: {error['value']:.1e} away from one process, after 3 steps")
+        print(f"   rank {held['of_rank']} holds {held['value']:,} parameters")
+    for kind in ("gpipe", "1f1b", "library"):
+        for error in run.measured(f"{kind}_error"):
+            print(f"   {kind}: {error['value']:.1e} away from one process, after 3 steps")
 
 # %% [markdown]
 # **What you should see.** The losses agree in all digits, and no rank holds more than its part. The errors come from
@@ -334,8 +336,7 @@ for words in jobs if profile == "full" else jobs[:1]:
     for step in cut.measured("step_s"):
         sent = f"{step['bytes']:12,} bytes per step, " if step.get("bytes") else f"{'':29}"
         print(f"batch {step['batch']:5} {step['way']:7} {sent}{step['value']:.4f} s")
-width = int(cut.header["model"].rpartition("x")[2])
-sizes = [784, *[width] * 7, 10]
+sizes = [784, *[cut.header["width"]] * 7, 10]
 images = tensor_layers.bytes_a_step("tensor", sizes, 1, ranks, 8)
 cross = tensor_layers.bytes_a_step("data", sizes, 1, ranks, 8) / images
 course.predictions.compare("predict_cross", cross, "images", how="computed")

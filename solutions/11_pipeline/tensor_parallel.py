@@ -20,7 +20,7 @@ from lessons.toolkit.probes.tensors import bytes_error, bytes_off
 from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.ranks.wire import bytes_received
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 import dense
 from tensor_layers import block, bytes_a_step, cut, summed
@@ -84,27 +84,28 @@ def train(way, layers, batches, lr):
     return statistics.median(seconds), came
 
 
-def compare(record, whole, batches, lr):
+def compare(run, whole, batches, lr):
     """Train in three ways from one start. Return this rank's trained, cut layers, their difference
     from the serial run once joined, and the error of the received bytes."""
     batch, serial = len(batches[0][0]), dense.trainable(whole)
     sizes = [whole[0][0].shape[1], *(len(weight) for weight, _ in whole)]
-    shape = (sizes, batch, record.size, whole[0][0].element_size())
-    seconds, _ = train("serial", serial, batches, lr) if record.rank == 0 else (0.0, None)
-    record.measure("step_s", seconds, "s", way="serial", batch=batch)
-    parts = dense.trainable(cut_all(whole, record.rank, record.size))
+    shape = (sizes, batch, run.size, whole[0][0].element_size())
+    seconds, _ = train("serial", serial, batches, lr) if run.rank == 0 else (0.0, None)
+    run.measure("step_s", seconds, "s", way="serial", batch=batch)
+    run.measure("moved", dense.difference(serial, whole))
+    parts = dense.trainable(cut_all(whole, run.rank, run.size))
     for way, layers in {"data": dense.trainable(whole), "tensor": parts}.items():
         seconds, came = train(way, layers, batches, lr)
         found = dense.difference(joined(layers) if way == "tensor" else layers, serial)
         point = {"way": way, "batch": batch, "bytes": came and round(came), "difference": found}
-        record.measure("step_s", seconds, "s", **point)
-        if record.rank == 0:
+        run.measure("step_s", seconds, "s", **point)
+        if run.rank == 0:
             print(f"{way:6} batch {batch:5}: {point['bytes']} bytes and {seconds:.4f} s a step")
     return parts, found, None if came is None else bytes_off(came, "tensor", *shape)
 
 
 def meet(backend, seconds):
-    """Meet the other ranks in one group. Return rank, size, number on this node, and device."""
+    """Meet the other ranks in one group. Return rank, size and device."""
     here = launched()
     if here is None or here.size < 2:
         sys.exit("tensor_parallel.py cuts layers over ranks: start at least two, by mpirun or srun")
@@ -118,7 +119,7 @@ def meet(backend, seconds):
     if torch.cuda.is_available():
         device = torch.device("cuda", here.local_rank)
         torch.cuda.set_device(device)
-    return here.rank, here.size, here.local_rank, device
+    return here.rank, here.size, device
 
 
 def command_line():
@@ -154,7 +155,7 @@ def main():
         parser.error("--depth is an even number, for layers are cut in pairs")
     if min(args.steps, *args.batch_sizes) < 1:
         parser.error("--steps and --batch-sizes are at least 1")
-    rank, size, local_rank, device = meet(args.backend, args.patience)
+    rank, size, device = meet(args.backend, args.patience)
     if args.width < size:
         leave(rank, f"--width {args.width} cannot be cut into {size} parts")
     precision = getattr(torch, args.precision)
@@ -162,37 +163,23 @@ def main():
     mnist = data.load("mnist", train_samples=needed, test_samples=1)
     whole = dense.start(dense.sizes_of(args.width, args.depth), args.seed, precision, device)
 
-    record = Record(
-        "11",
-        args,
-        source="tensor",
-        model=f"dense{args.depth}x{args.width}",
-        params=dense.count(whole),
-        optimizer="sgd",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-        scaling="strong",
-        local_batch=max(args.batch_sizes),
-        global_batch=max(args.batch_sizes),
-    )
-    record.begin([tensor for layer in cut_all(whole, rank, size) for tensor in layer])
+    facts = {"params": dense.count(whole), "optimizer": "sgd", "dataset": mnist.facts}
+    sizes = {"scaling": "strong", "global_batch": max(args.batch_sizes)}
+    run = Run("11", args, source="tensor", **facts, **sizes)
     differences, offs = [], []
     for batch in args.batch_sizes:
         batches = dense.batches_of(mnist, batch, args.steps, precision, device)
-        parts, difference, off = compare(record, whole, batches, args.lr)
+        parts, difference, off = compare(run, whole, batches, args.lr)
         differences.append(difference)
         offs.append(off)
-    record.trained([tensor for layer in parts for tensor in layer])
     held = torch.tensor(dense.count(parts), device=device)
     dist.all_reduce(held, dist.ReduceOp.MAX)
-    record.measure("held_over_part", held.item() * size / dense.count(whole), "", held=held.item())
-    record.measure("difference_to_serial", max(differences), "")
+    run.measure("held_over_part", held.item() * size / dense.count(whole), "", held=held.item())
+    run.measure("difference_to_serial", max(differences), "")
     if None not in offs:
-        record.measure("bytes_off", max(offs), "")
-    record.measure("bytes_error", bytes_error(bytes_a_step), "")
-    record.end()
+        run.measure("bytes_off", max(offs), "")
+    run.measure("bytes_error", bytes_error(bytes_a_step), "")
+    run.end()
     dist.destroy_process_group()
 
 

@@ -1,22 +1,20 @@
 """Train a network on MNIST whose layers are on several ranks, so that no rank has all of it.
 
-mpirun -np 2 python train.py --micro-batches 4 --schedule gpipe
+torchrun --nproc-per-node=2 train.py --micro-batches 4 --schedule gpipe
 """
 
 import argparse
-import itertools
-import math
 
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from lessons.toolkit import data
-from lessons.toolkit.record import Record
-from lessons.toolkit.stages import measure_holdings, measure_plan, measure_serial
+from lessons.toolkit.record import Run
 
 import plan
-from pipeline import Stage, build_layers, evaluate, meet, place, train_step
+from pipeline import build_stage, evaluate, meet, place, train_step, widths_of
 
 
 def command_line():
@@ -32,82 +30,56 @@ def command_line():
     )
     parser.add_argument("--replicas", type=int, default=1, help="copies of the whole pipeline")
     parser.add_argument("--epochs", type=int, default=3, help="passes over the training images")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=128, help="images a step")
+    parser.add_argument("--batch-size", type=int, default=128, help="images a step")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
-    parser.add_argument(
-        "--precision", default="float32", choices=["float32", "float64"], help="of all numbers"
-    )
     return parser
 
 
-def main():
-    parser = command_line()
-    args = parser.parse_args()
+def images(x, y):
+    """Return images as rows of pixels, with their labels."""
+    return TensorDataset(torch.tensor(x).flatten(1), torch.tensor(y, dtype=torch.long))
 
-    torch.set_default_dtype(getattr(torch, args.precision))
-    rank, size, local_rank, device = meet()
+
+def train_epoch(stage, loader, optimizer, loss_function, order, device):
+    """Train on all batches. Return the mean loss and the accuracy, on every rank."""
+    sums = torch.zeros(2, device=device)
+    for x, y in loader:
+        sums += train_step(stage, optimizer, loss_function, x.to(device), y.to(device), order)
+    dist.all_reduce(sums)  # only the last stages know them
+    return (sums / len(loader.dataset)).tolist()
+
+
+def main():
+    args = command_line().parse_args()
+
+    rank, size, device = meet()
     number, stages, links = place(rank, size, args)
     mnist = data.load("mnist", args.train_samples, args.test_samples)
-    x = torch.tensor(mnist.x_train, dtype=torch.get_default_dtype()).flatten(1)
-    y = torch.tensor(mnist.y_train, dtype=torch.long)
-    x_test = torch.tensor(mnist.x_test, dtype=torch.get_default_dtype()).flatten(1)
-    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
+    # All ranks draw the same order of images, and a batch is the same on any number of ranks.
+    same = torch.Generator().manual_seed(args.seed)
+    train_set = images(mnist.x_train, mnist.y_train)
+    loader = DataLoader(train_set, args.batch_size, shuffle=True, generator=same)
+    test_loader = DataLoader(images(mnist.x_test, mnist.y_test), 1000)
 
-    widths = [784, *[args.width] * (args.layers - 1), 10]
-    costs = [before * after for before, after in itertools.pairwise(widths)]
-    bounds = plan.split(costs, stages)
-    mine = range(bounds[number], bounds[number + 1])
-    layers = build_layers(widths, mine, args.seed).to(device)
-    stage = Stage(layers, widths[mine.start], **links)
-    optimizer = torch.optim.Adam(layers.parameters(), lr=args.lr)
+    stage = build_stage(widths_of(args), number, stages, links, args.seed, device)
+    sizes = {"scaling": "strong", "stages": stages, "global_batch": args.batch_size}
+    run = Run("11", args, stage.layers, "pipeline", **sizes)
+    optimizer = torch.optim.Adam(stage.layers.parameters(), lr=args.lr)
     loss_function = nn.CrossEntropyLoss(reduction="sum")
     order = plan.schedule(stages, args.micro_batches, args.schedule)[number]
 
-    record = Record(
-        "11",
-        args,
-        source="pipeline",
-        model=f"mlp{args.layers}x{args.width}",
-        params=sum(before * after + after for before, after in itertools.pairwise(widths)),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-        scaling="strong",  # a batch is the same on any number of ranks
-        global_batch=args.batch_size,
-        stages=stages,
-        pipelines=args.replicas,
-    )
-    record.begin(layers.parameters())
-    torch.manual_seed(args.seed)  # the same order of images on all ranks
-    for epoch_number in range(1, args.epochs + 1):
-        sums = torch.zeros(2, device=device)
-        with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
-            for batch in torch.randperm(len(x)).split(args.batch_size):
-                xb = x[batch].to(device)
-                yb = y[batch].to(device)
-                sums += train_step(stage, optimizer, loss_function, xb, yb, order)
-            dist.all_reduce(sums)  # the last stages know them; rank 0 prints them
-            loss, accuracy = (sums / len(x)).tolist()
-            epoch.log(loss=loss, accuracy=accuracy)
-        if rank == 0:
-            print(f"Epoch {epoch_number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
-    record.trained(layers.parameters())
+    for _ in range(args.epochs):
+        with run.epoch() as log:
+            loss, accuracy = train_epoch(stage, loader, optimizer, loss_function, order, device)
+            log(loss=loss, accuracy=accuracy)
 
-    loss, accuracy = evaluate(stage, loss_function, x_test.to(device), y_test.to(device))
+    loss, accuracy = evaluate(stage, test_loader, loss_function, device)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    # Record who holds what, and whether steps equal those of one process.
-    measure_plan(record, plan)
-    measure_holdings(record, dist, stage, mine)
-    for kind in ("gpipe", "1f1b"):
-        order = plan.schedule(stages, args.micro_batches, kind)[number]
-        measure_serial(record, dist, stage, train_step, order, schedule=kind)
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.end(test_loss=loss, test_accuracy=accuracy)
     dist.destroy_process_group()
 
 

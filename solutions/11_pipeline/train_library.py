@@ -1,23 +1,22 @@
 """Train the network of train.py with PyTorch's own pipeline: torch.distributed.pipelining.
 
-mpirun -np 2 python train_library.py --micro-batches 4 --schedule 1f1b
+torchrun --nproc-per-node=2 train_library.py --micro-batches 4 --schedule 1f1b
 """
 
 import argparse
-import itertools
 
 import torch
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe
+from torch.utils.data import DataLoader
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks.leaving import leave
-from lessons.toolkit.record import Record
-from lessons.toolkit.stages import measure_holdings, measure_serial
+from lessons.toolkit.record import Run
 
-import plan
-from pipeline import Stage, build_layers, meet, place
+from pipeline import build_stage, meet, place, widths_of
+from train import images
 
 SCHEDULES = {"gpipe": ScheduleGPipe, "1f1b": Schedule1F1B}
 
@@ -67,11 +66,19 @@ def train_step(pipeline, stage, optimizer, x, y):
     return torch.stack(losses).mean().detach() if losses else torch.zeros((), device=x.device)
 
 
-def main():
-    parser = command_line()
-    args = parser.parse_args()
+def train_epoch(pipeline, stage, loader, optimizer, device):
+    """Train on all batches. Return the mean loss, on every rank."""
+    loss_sum = torch.zeros((), device=device)
+    for x, y in loader:
+        loss_sum += train_step(pipeline, stage, optimizer, x.to(device), y.to(device))
+    dist.all_reduce(loss_sum)  # only the last stage knows it
+    return loss_sum.item() / len(loader)
 
-    rank, size, local_rank, device = meet()
+
+def main():
+    args = command_line().parse_args()
+
+    rank, size, device = meet()
     args.replicas = 1
     number, stages, links = place(rank, size, args)
     wrong = None
@@ -82,60 +89,23 @@ def main():
     if wrong:
         leave(rank, wrong)
     mnist = data.load("mnist", args.train_samples, test_samples=1)
-    x = torch.tensor(mnist.x_train).flatten(1)
-    y = torch.tensor(mnist.y_train, dtype=torch.long)
+    same = torch.Generator().manual_seed(args.seed)  # the same order of images on all ranks
+    train_set = images(mnist.x_train, mnist.y_train)
+    # Without a smaller last batch, because the library's shapes are fixed.
+    loader = DataLoader(train_set, args.batch_size, shuffle=True, drop_last=True, generator=same)
 
-    widths = [784, *[args.width] * (args.layers - 1), 10]
-    bounds = plan.split([before * after for before, after in itertools.pairwise(widths)], stages)
-    mine = range(bounds[number], bounds[number + 1])
-    layers = build_layers(widths, mine, args.seed).to(device)
-    stage = Stage(layers, widths[mine.start], **links)
-    optimizer = torch.optim.Adam(layers.parameters(), lr=args.lr)
-    how = (number, stages, args.micro_batches, args.schedule, nn.CrossEntropyLoss(), device)
+    stage = build_stage(widths_of(args), number, stages, links, args.seed, device)
+    sizes = {"scaling": "strong", "stages": stages, "global_batch": args.batch_size}
+    run = Run("11", args, stage.layers, "library", **sizes)
+    optimizer = torch.optim.Adam(stage.layers.parameters(), lr=args.lr)
+    loss_function = nn.CrossEntropyLoss()
+    how = number, stages, args.micro_batches, args.schedule, loss_function, device
     pipeline = pipeline_of(stage, *how)
 
-    steps = len(x) // args.batch_size  # without a smaller last batch, because shapes are fixed
-    record = Record(
-        "11",
-        args,
-        source="library",
-        framework="torch",
-        model=f"mlp{args.layers}x{args.width}",
-        params=sum(before * after + after for before, after in itertools.pairwise(widths)),
-        optimizer="adam",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-        scaling="strong",
-        global_batch=args.batch_size,
-        stages=stages,
-    )
-    record.begin(layers.parameters())
-    torch.manual_seed(args.seed)  # the same order of images on all ranks
-    for epoch_number in range(1, args.epochs + 1):
-        loss_sum = torch.zeros((), device=device)
-        seen = steps * args.batch_size
-        with record.epoch(steps=steps, samples=seen) as epoch:
-            for batch in torch.randperm(len(x)).split(args.batch_size)[:steps]:
-                xb = x[batch].to(device)
-                yb = y[batch].to(device)
-                loss_sum += train_step(pipeline, stage, optimizer, xb, yb)
-            dist.all_reduce(loss_sum)
-            epoch.log(loss=loss_sum.item() / steps)
-        if rank == 0:
-            print(f"Epoch {epoch_number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
-    record.trained(layers.parameters())
-
-    def one_step(small, small_optimizer, _, x, y, __):
-        """Make a step with other layers and another batch, to compare it with one process."""
-        train_step(pipeline_of(small, *how), small, small_optimizer, x, y)
-
-    order = plan.schedule(stages, args.micro_batches, args.schedule)[number]
-    measure_holdings(record, dist, stage, mine)
-    images = 6 * args.micro_batches
-    measure_serial(record, dist, stage, one_step, order, images, schedule=args.schedule)
-    record.end()
+    for _ in range(args.epochs):
+        with run.epoch() as log:
+            log(loss=train_epoch(pipeline, stage, loader, optimizer, device))
+    run.end()
     dist.destroy_process_group()
 
 

@@ -1,11 +1,9 @@
 """Check the plans of a pipeline: the split of layers, the schedule, the grid of ranks."""
 
 import itertools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lessons.toolkit.probes.refusal import tell
 from lessons.toolkit.ranks.schedules import held, timed
 
 MOST = 1e3  # stands for a larger excess, and for one that is not a number
@@ -77,24 +75,3 @@ def grid_wrong(grid: Callable[..., Any]) -> float:
             found = grid(rank, stages, replicas)
             wrong += tuple(found[:2]) != (stage, replica) or sorted(found[2]) != peers
     return float(wrong)
-
-
-def measure_plan(record: Any, plan: Any) -> None:
-    """Test the functions of plan.py on cases with known answers, and record the results."""
-    record.measure("split_excess", number(split_excess, plan.split), "")
-    for kind in ("gpipe", "1f1b"):
-        excess = number(schedule_excess, plan.schedule, kind)
-        record.measure("schedule_excess", excess, "", schedule=kind)
-        most = number(schedule_held, plan.schedule, kind)
-        record.measure("schedule_held", most, "micro-batches", schedule=kind)
-    record.measure("grid_wrong", number(grid_wrong, plan.grid), "ranks")
-
-
-def number(probe: Callable[..., float], *words: Any) -> float:
-    """Return the probe's result, or MOST if the probe fails or returns no finite number."""
-    try:
-        found = probe(*words)
-    except Exception as raised:
-        tell(probe.__name__.replace("_", " "), raised)
-        return MOST
-    return found if math.isfinite(found) else MOST

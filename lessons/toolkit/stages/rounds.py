@@ -9,6 +9,7 @@ lessons/toolkit/clock/ keeps the time, outside the processes that do the work.
 
 import itertools
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,22 +18,12 @@ from lessons.toolkit.clock.hub import Hub
 from lessons.toolkit.clock.rounds import Round, State
 from lessons.toolkit.clock.turns import ALONE, SILENT, Phase, Turns
 from lessons.toolkit.clock.workers import FailedError
-from lessons.toolkit.stages.against_serial import away
 
+MOST = 1e3  # stands for a larger error, and for one that is not a number
+LEAST = 1e-4  # relative to the largest change of a parameter
 WANTED = 0.2  # required share of the possible gain over one process
 # Measures of the learner. The conductor writes all others.
-OTHERS = frozenset(
-    [
-        "split_excess",
-        "schedule_excess",
-        "schedule_held",
-        "grid_wrong",
-        "busy",
-        "held",
-        "bytes_off",
-        "bubble",
-    ]
-)
+OTHERS = frozenset(["busy", "held", "bytes_off", "bubble"])
 
 
 def widths_of(args: Any) -> list[int]:
@@ -169,3 +160,20 @@ def say(record: Any, found: list[tuple[int, dict[Any, float], dict[str, Any]]], 
     record.measure("best_micro_batches", best, "")
     moved = float(np.min([facts["moved"] for *_, facts in found]))
     record.measure("pipeline_moved", moved, "")
+
+
+def away(
+    found: list[np.ndarray], start: Sequence[np.ndarray], right: Sequence[np.ndarray]
+) -> float:
+    if [a.shape for a in found] != [a.shape for a in right]:
+        return MOST
+    ways = [float(np.abs(r - s).max()) for r, s in zip(right, start, strict=True)]
+    least = LEAST * max(ways)  # in an array that hardly changes, rounding is not an error
+    # Each array has its own scale: the first layers of a deep network have small gradients.
+    # Python's max would skip nan.
+    errors = [
+        float(np.abs(f - r).max()) / max(way, least)
+        for f, r, way in zip(found, right, ways, strict=True)
+    ]
+    worst = float(np.max(errors))
+    return min(worst, MOST) if np.isfinite(worst) else MOST

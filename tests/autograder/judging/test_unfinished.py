@@ -28,7 +28,7 @@ def test_a_job_that_ended_before_its_record_began_tells_why(job, error, told, tm
     assert (BEGAN in page) is ("was submitted" not in told)
 
 
-RECORD = {"lesson": "11", "source": "pipeline", "pipelines": 1}
+RECORD = {"lesson": "11", "source": "pipeline", "replicas": 1}
 CAUSE = "TypeError: unsupported operand type(s) for +: 'int' and 'list'"
 ECHO = "RuntimeError: [/src/gloo/transport/tcp/pair.cc:553] Connection closed by peer [::1]:4"
 

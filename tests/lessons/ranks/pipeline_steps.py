@@ -1,6 +1,6 @@
 """Run five steps of lesson 11's pipelines, and compare all layers with one process.
 
-    mpirun -np N python pipeline_steps.py out.json
+    torchrun --nproc-per-node=N pipeline_steps.py out.json
 
 By hand and by the library, with both schedules, and where N allows it as a hybrid; in float64.
 """
@@ -24,7 +24,7 @@ import plan
 WIDTHS, SEED, STEPS = [784, 24, 40, 17, 32, 24, 10], 3, 5
 COSTS = [a * b for a, b in itertools.pairwise(WIDTHS)]
 torch.set_default_dtype(torch.float64)
-rank, size, _, _ = pipeline.meet()
+rank, size, _ = pipeline.meet()
 
 
 def batches(images):
@@ -103,3 +103,4 @@ for kind in ("gpipe", "1f1b"):
 if rank == 0:
     Path(sys.argv[1]).write_text(json.dumps(found))
 dist.destroy_process_group()
+torch.set_default_dtype(torch.float32)  # for the next program in this process

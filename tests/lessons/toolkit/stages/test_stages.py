@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from solution_programs import program
 
-from lessons.toolkit.stages import against_serial, plans, rounds
+from lessons.toolkit.ranks.schedules import Deadlock
+from lessons.toolkit.stages import plans, rounds
 
 plan = program("11_pipeline", "plan")
 
@@ -23,13 +24,12 @@ class Told:
 
 
 def test_the_solution_has_no_excess():
-    record = Told()
-    plans.measure_plan(record, plan)
-    assert record.values("split_excess") == [0.0]
-    assert record.values("schedule_excess") == [0.0, 0.0]
-    assert record.values("schedule_held", schedule="gpipe") == [8.0]
-    assert record.values("schedule_held", schedule="1f1b") == [4.0]
-    assert record.values("grid_wrong") == [0.0]
+    assert plans.split_excess(plan.split) == 0
+    assert plans.schedule_excess(plan.schedule, "gpipe") == 0
+    assert plans.schedule_excess(plan.schedule, "1f1b") == 0
+    assert plans.schedule_held(plan.schedule, "gpipe") == 8
+    assert plans.schedule_held(plan.schedule, "1f1b") == 4
+    assert plans.grid_wrong(plan.grid) == 0
 
 
 def filled_one_after_the_other(costs, p):
@@ -50,12 +50,10 @@ def filled_one_after_the_other(costs, p):
         (filled_one_after_the_other, 0.4),
         (lambda costs, p: [0, len(costs)], plans.MOST),
         (lambda costs, p: [0] * p + [len(costs)], plans.MOST),
-        (lambda costs, p: None, plans.MOST),
-        (lambda costs, p: 1 / 0, plans.MOST),
     ],
 )
 def test_a_heavier_stage_than_need_be(split, least):
-    assert plans.number(plans.split_excess, split) >= least
+    assert plans.split_excess(split) >= least
 
 
 def one_by_one(stages, m, kind):
@@ -68,26 +66,28 @@ def one_by_one(stages, m, kind):
         (one_by_one, 0.5),
         (lambda p, m, kind: one_by_one(p, m, kind)[1:], plans.MOST),
         (lambda p, m, kind: [[("B", k) for k in range(m)] for _ in range(p)], plans.MOST),
-        (lambda p, m, kind: [o[::-1] for o in one_by_one(p, m, kind)], plans.MOST),
-        (lambda p, m, kind: None, plans.MOST),
     ],
 )
 def test_a_schedule_that_waits_more_than_it_has_to(schedule, least):
-    assert plans.number(plans.schedule_excess, schedule, "1f1b") >= least
+    assert plans.schedule_excess(schedule, "1f1b") >= least
+
+
+def test_stages_that_wait_for_each_other():
+    with pytest.raises(Deadlock):
+        plans.schedule_excess(lambda *words: [o[::-1] for o in one_by_one(*words)], "1f1b")
 
 
 def test_ranks_that_are_told_another_place():
     assert plans.grid_wrong(lambda r, p, n: (r // n, r % n, [r])) > 5
-    assert plans.number(plans.grid_wrong, lambda r, p, n: None) == plans.MOST
 
 
 def test_parameters_away_from_those_of_one_process():
-    start, right = against_serial.serial_steps(23)
-    assert against_serial.away(right, start, right) == 0.0
-    assert against_serial.away(start, start, right) == pytest.approx(1.0)
-    assert against_serial.away(right[:-1], start, right) == against_serial.MOST
+    start, right = [np.zeros(3), np.zeros((2, 2))], [np.ones(3), np.full((2, 2), 0.1)]
+    assert rounds.away(right, start, right) == 0.0
+    assert rounds.away(start, start, right) == pytest.approx(1.0)
+    assert rounds.away(right[:-1], start, right) == rounds.MOST
     for lost in ([*right[:-1], right[-1] * np.nan], [right[0] * np.inf, *right[1:]]):
-        assert against_serial.away(lost, start, right) == against_serial.MOST
+        assert rounds.away(lost, start, right) == rounds.MOST
 
 
 # A machine's seconds -> speedup, share, and the gain over what is wanted.
