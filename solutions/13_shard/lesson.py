@@ -177,9 +177,8 @@ course.check("13.7", library)
 # %% [markdown]
 # ## Is it the same, and who holds what?
 #
-# One job trains in all five ways from the same start. Then it runs `probe.py`, which tests each way: your functions
-# train a small float64 network for four steps, and its parameters are compared with those of one process that
-# reads the texts of all ranks. In three steps of the large network, it counts bytes.
+# One job trains in all five ways. Then its `probe.py` tests each of them: your functions train a small float64
+# network for four steps, and one process repeats these with the texts of all ranks.
 
 # %%
 several = course.on_nodes(ranks, gpus if profile == "full" else "")
@@ -254,7 +253,7 @@ course.plots.staircase(probes, save="my_staircase.png")
 # ## What does Gloo do?
 #
 # Your ring sends only what it must. `--reduce-scatter library` uses PyTorch's `dist.reduce_scatter_tensor` instead.
-# (The same job trains `fsdp` with the policy `mixed`, for the next section.)
+# (`fsdp` is for the next section.)
 
 # %%
 words = ["--ways", "zero2", "fsdp", "--reduce-scatter", "library", "--policy", "mixed"]
@@ -265,8 +264,7 @@ print(f"zero2: {measure(gloo['zero2'], 'times_params'):.2f} × parameters receiv
 # %% [markdown]
 # **What you should see.** On two ranks, each rank receives 1.50 times its parameters instead of 1.00 times. With
 # Gloo, PyTorch runs a full allreduce, and each rank keeps one part of the result. That is why `fsdp` received 2 ×
-# its parameters above. NCCL has a real reduce-scatter. So count bytes before you believe a table, including this
-# one.
+# its parameters above. NCCL has a real reduce-scatter.
 #
 # ## Compute twice, keep less
 #
@@ -318,8 +316,8 @@ course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 
 course.check("13.9", saving)
 
 # %% [markdown]
-# Train once more with `fsdp`, and save. `probe.py` then also saves and loads a small network, and compares the step
-# that follows. Last, `load.py` creates another network on **one** rank, loads the checkpoint, and writes a text.
+# Train once more with `fsdp`, and save. `probe.py` then also saves and loads a small network, and compares the next
+# step. Last, `load.py` loads the checkpoint on **one** rank, and writes a text.
 
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")
@@ -361,14 +359,13 @@ course.plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # **What you should see.** On two ranks, with PyTorch 2.13 on CPUs:
 #
 # - `wrap` trains correctly, but its peak is 13.6 MB instead of about 10 MB: all parameters are gathered at the same
-#   time. A network that only just fits runs out of memory here.
+#   time.
 # - `optimizer` learns nothing. `fully_shard` put new parameters into the network, but the optimizer updates the old
 #   ones, which it also keeps in memory. No error reports this.
 # - `norm` looks perfect: the loss falls as usual. Each rank scales its parts by its own factor. Only the comparison
 #   with one process shows the error: a parameter differs by 8e-3 instead of 4e-12.
 # - `save` stops after 5 seconds, the timeout of this run (`Timed out waiting 5000ms`). Rank 0 waits for parts that
-#   nobody sends. (It uses Gloo in `full` too, where ranks usually wait for half an hour. With NCCL, a watchdog ends the process, by
-#   default after 10 minutes.)
+#   nobody sends. (With NCCL, a watchdog ends the process, by default after 10 minutes.)
 #
 # ## What fits?
 #

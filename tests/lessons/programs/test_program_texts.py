@@ -45,7 +45,7 @@ CHAIN = [
     ("11_pipeline/pipeline.py 11_pipeline/train.py", "02_serial/train_torch.py", 209),
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 60),
     ("12_scaling/train.py", "10_native/train.py", 40),
-    ("13_shard/train.py", "00_cluster/train_gpt.py", 136),
+    ("13_shard/train.py", "00_cluster/train_gpt.py", 85),
     ("14_profile/train.py", "00_cluster/train_gpt.py", 93),
     ("14_profile/break_it.py", "14_profile/train_ways.py", 62),
     ("15_survive/train.py 15_survive/step.py", "13_shard/train.py", 174),
