@@ -60,8 +60,8 @@ class Program:
 
 PROGRAMS = (
     Program("02_serial/train_torch.py", f"{SHORT} --model cnn"),
-    Program("10_native/train.py", f"{SMALL} --model cnn --accumulate 2"),
-    Program("10_native/train_lightning.py", f"{SMALL} --model cnn", needs="lightning"),
+    Program("10_native/train.py", f"{SHORT} --model cnn --accumulate 2"),
+    Program("10_native/train_lightning.py", f"{SHORT} --model cnn", needs="lightning"),
     Program("11_pipeline/train.py", SMALL),
     Program("12_scaling/train.py", f"{SMALL} --scaling strong"),
     Program("13_shard/train.py", "--layers 6 --width 384 --windows 32"),
@@ -77,7 +77,7 @@ PROGRAMS = (
         compare=False,
         limit=90,
     ),
-    Program("10_native/train.py", f"{SMALL} --model cnn", ranks=2),
+    Program("10_native/train.py", f"{SHORT} --model cnn", ranks=2),
     Program("10_native/buckets.py", "--rounds 3 --batch-size 64", False, ranks=2),
     Program("11_pipeline/tensor_parallel.py", "--width 1024", False, ranks=2),
     Program("12_scaling/train.py", f"{SMALL} --scaling weak", ranks=2),

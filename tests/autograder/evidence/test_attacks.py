@@ -45,7 +45,7 @@ def outvoted(lines: Lines, rank: int) -> None:
 def disturbed(lines: Lines) -> None:
     """Make together slow in all rounds, and fast in two of them."""
     for number, event in enumerate(measures(lines, "round")):
-        event["value"]["value"] *= 0.2 if number in (3, 7) else 1.8
+        event["value"]["value"] *= 0.2 if number in (3, 7) else 2.5
 
 
 def more_rounds(lines: Lines) -> None:

@@ -63,8 +63,8 @@ EDITS = [
     ("02", "train", "    keras.utils.set_random_seed",
         "    t = time.time()\n    keras.utils.set_random_seed"),
     ("07", "train", "import math\n", "import math  # for ceil, don't ask\n"),
-    ("07", "train", '    if rank == 0:\n        print',
-        '    if rank == 0:\n        print("rank 0")\n        print'),
+    ("07", "train", '    if hvd.rank() == 0:\n        print',
+        '    if hvd.rank() == 0:\n        print("rank 0")\n        print'),
 ]  # fmt: skip
 
 

@@ -131,10 +131,11 @@ def test_another_edition_can_be_named(tmp_path, graded):
     folder = tmp_path / "before"
     folder.mkdir()
     torch = [list(piece) for piece in RELEASED["train_torch.py"]]
-    torch[-1][torch[-1].index("        test_accuracy=accuracy,")] = "        test_accuracy=0.99,"
+    end = "    run.end(test_loss=loss, test_accuracy=accuracy)"
+    torch[-1][torch[-1].index(end)] = end.replace("=accuracy", "=0.99")
     programs = {"train.py": RELEASED["train.py"], "train_torch.py": torch}
     (folder / "02.json").write_text(json.dumps(programs))
-    old = TORCH.replace("test_accuracy=accuracy,", "test_accuracy=0.99,")
+    old = TORCH.replace("test_accuracy=accuracy)", "test_accuracy=0.99)")
     student(tmp_path / "class/ada", torch=ran(train_torch=old), train=TRAIN, train_torch=old)
     for words, changed in (((), True), (setting("released", folder), False)):
         texts = graded(*words)[0]["programs"]

@@ -4,7 +4,7 @@ from autograder.codes import FindingCode
 from tests.autograder.evidence.handed_in_programs import TORCH, TRAIN, ran, solved, student
 from tests.autograder.make_record import hand_in
 
-LAZY = TORCH.replace("test_accuracy=accuracy,", "test_accuracy=0.99,  # <script>hit()</script>")
+LAZY = TORCH.replace("test_accuracy=accuracy)", "test_accuracy=0.99)  # <script>hit()</script>")
 HOSTILE = '    print("<img src=x onerror=hit()>", "\u202egnp")\n'
 
 
@@ -15,7 +15,7 @@ def test_the_instructor_sees_each_line_and_the_student_none(tmp_path, graded):
     assert found["score"] == 10.0
     assert (found["findings"], found["look"]) == ([], [])
     lines = {(line["kind"], line["text"].strip(), line["marks"]) for line in program_lines(found)}
-    assert ("-", "test_accuracy=accuracy,", "") in lines
+    assert ("-", "run.end(test_loss=loss, test_accuracy=accuracy)", "") in lines
     assert ("+", HOSTILE.strip().replace("\u202e", "\\u202e"), "") in lines
     number = 1 + text.splitlines().index(HOSTILE.rstrip("\n"))
     told = (out / "programs/ada.txt").read_text()
@@ -25,7 +25,7 @@ def test_the_instructor_sees_each_line_and_the_student_none(tmp_path, graded):
     assert "<script>hit" not in page
     assert "<img" not in page
     assert 'href="programs/ada.html"' in (out / "index.html").read_text()
-    assert "0.99,  #" not in (out / "students/ada.html").read_text()
+    assert "0.99)  #" not in (out / "students/ada.html").read_text()
 
 
 def program_lines(found):

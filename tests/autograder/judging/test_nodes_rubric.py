@@ -175,11 +175,7 @@ WRONG = {
 }
 PROBED = {
     "a file of each": ("07", {"checkpoint_files": 8}, "checkpoint files of all ranks"),
-    "another's file": (
-        "07",
-        {"checkpoint_error": 0.1},
-        "between the checkpoint and the parameters",
-    ),
+    "another's file": ("07", {"checkpoint_error": 0.1}, "after loading the checkpoint"),
     "one node": ("07 08", {"hosts": 1}, "hosts"),
     "files of another": ("08", {"images_twice": 8}, "read by more than one rank"),
     "files of nobody": ("08", {"images_missing": 8}, "images that no rank read"),

@@ -14,7 +14,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SIZES = tomllib.loads((HERE / "sizes.toml").read_text(encoding="utf-8"))
 TOOLKIT = HERE.parents[2] / "lessons/toolkit"
-BORROWED = re.compile(r"(\w+)\.(?:command_line|add_options)\(|from (\w+) import [^\n]*\bcommand_line\b")
+BORROWED = re.compile(
+    r"(\w+)\.(?:command_line|add_options)\(|from (\w+) import [^\n]*\bcommand_line\b"
+)
 
 
 def options_of(program: Path) -> dict[str, object]:
