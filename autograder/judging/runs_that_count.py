@@ -14,7 +14,7 @@ from autograder.notes import Note
 from autograder.reading.ends import ECHO
 from autograder.reading.failed_ranks import SOURCE_PLACE
 from autograder.reading.files import HAND_IN_FILE, problems_of
-from autograder.records import Run, Where
+from autograder.records import Program, Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import Rubric, RunChoice
 from autograder.submissions.doubts import file_of
@@ -63,22 +63,45 @@ def latest_run(hand_in: HandIn, name: str) -> Run:
 
 
 def of_program(hand_in: HandIn, name: str, other: str, done: list[Run]) -> list[Run]:
-    """Return the runs that have all program files of the run that counts for the other name.
+    """Return the runs with the program of the run that counts for the other name.
 
     Without such a run or its program, nothing is compared.
     """
     compared = attempt(run_that_counts, hand_in, other)
     if isinstance(compared, NotMeasured) or compared.program is None:
         return done
-    files = compared.program.files.items()
-    same = [run for run in done if run.program and files <= run.program.files.items()]
-    if same and None not in compared.program.files.values():  # of a file changed meanwhile
+    differences = [(run, *unlike(run.program, compared.program)) for run in done]
+    same = [run for run, changed, unsure in differences if not changed and not unsure]
+    if same:
         return same
-    own = done[-1].program.files if done[-1].program else {}
-    changed = next((file for file, text in files if text is None or own.get(file) != text), "")
-    reason = f"no run of `{name}` has the same {changed or 'program'} as the run of `{other}`"
+    unclear = [(run, unsure) for run, changed, unsure in differences if not changed]
+    if unclear:
+        run, (file, *_) = unclear[-1]
+        reason = f"whether a run of `{name}` has the same program as the run of `{other}`: "
+        reason += f"{file} changed while a job ran"
+    else:
+        run, (file, *_), _ = differences[-1]
+        reason = f"no run of `{name}` has the same {file} as the run of `{other}`"
     hint = "submit the job again, without changing a program until it has ended"
-    raise NotMeasured(reason, hint, first_line(done[-1]), ReasonCode.NO_RUN)
+    code = ReasonCode.RUN_UNCLEAR if unclear else ReasonCode.NO_RUN
+    raise NotMeasured(reason, hint, first_line(run), code)
+
+
+def unlike(own: Program | None, compared: Program) -> tuple[list[str], list[str]]:
+    """Return the files in which two programs differ, and those that changed while one of them ran.
+
+    A file that only one of them imports, such as a module for plots, is not compared. The main
+    program must be in both.
+    """
+    if own is None:
+        return ["program"], []
+    texts = {
+        file: (own.files.get(file, ""), text)
+        for file, text in compared.files.items()
+        if file in own.files or file == compared.main
+    }
+    unsure = [file for file, pair in texts.items() if None in pair]
+    return [file for file, (a, b) in texts.items() if a != b and file not in unsure], unsure
 
 
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:

@@ -53,13 +53,16 @@ def part_of(*runs):
 def test_a_probe_of_the_same_program_counts_even_if_a_later_one_differs():
     train = run_of("ddp", "1", TEXTS)
     right = run_of("probe", "2", {**TEXTS, "probe.py": "c" * 16}, 1e-9)
-    later = run_of("probe", "3", {**TEXTS, "train.py": "d" * 16}, 1.0)
+    later = run_of("probe", "3", {**TEXTS, "train.py": OTHER}, 1.0)
     score, part = part_of(train, right, later)
     assert (score, part.status) == (1, CheckStatus.PASSED)
 
 
+OTHER = "d" * 16
+
+
 @pytest.mark.parametrize(
-    "probed", [{**TEXTS, "train.py": "d" * 16}, {"train.py": "a" * 16}, {**TEXTS, "ranks.py": None}]
+    "probed", [{**TEXTS, "train.py": OTHER}, {**TEXTS, "ranks.py": OTHER}, {"ranks.py": "b" * 16}]
 )
 def test_a_probe_of_another_program_does_not_count(probed):
     score, part = part_of(run_of("ddp", "1", TEXTS), run_of("probe", "2", probed, 1e-9))
@@ -67,10 +70,21 @@ def test_a_probe_of_another_program_does_not_count(probed):
     assert "train.py" in part.actual or "ranks.py" in part.actual
 
 
-def test_a_program_that_changed_while_it_ran_has_no_probe():
-    texts = {**TEXTS, "train.py": None}
-    score, part = part_of(run_of("ddp", "1", texts), run_of("probe", "2", texts, 1e-9))
-    assert (score, part.code) == (0, ReasonCode.NO_RUN)
+@pytest.mark.parametrize("trained", [{"plots.py": "e" * 16}, {"plots.py": None}])
+def test_a_module_that_only_the_training_imports_is_not_compared(trained):
+    train = run_of("ddp", "1", TEXTS | trained)
+    assert part_of(train, run_of("probe", "2", TEXTS, 1e-9))[0] == 1
+
+
+@pytest.mark.parametrize("file", TEXTS)
+@pytest.mark.parametrize("changed", ["ddp", "probe"])
+def test_a_person_looks_if_a_program_changed_while_it_ran(file, changed):
+    texts = {"ddp": TEXTS, "probe": TEXTS, changed: {**TEXTS, file: None}}
+    train, probe = run_of("ddp", "1", texts["ddp"]), run_of("probe", "2", texts["probe"], 1e-9)
+    score, part = part_of(train, probe)
+    assert (score, part.status) == (0, CheckStatus.NOT_MEASURED)
+    assert part.code == ReasonCode.RUN_UNCLEAR
+    assert file in part.actual
 
 
 def test_without_a_training_the_probe_still_counts():
