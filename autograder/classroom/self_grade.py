@@ -12,12 +12,12 @@ from typing import Literal
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.grading import grade_files
-from autograder.codes import GradeStatus, ReasonCode
+from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus, ReasonCode
 from autograder.safe_text import printable_record
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
 from autograder.submissions.kinds import folder_lesson
 from autograder.submissions.lesson_files import LessonFiles, read_places
-from autograder.verdict import FAILED, NOT_MEASURED, WAITS, Check, Grade
+from autograder.verdict import FAILED, WAITS, Check, Grade
 
 YOU = "you"
 
@@ -139,6 +139,7 @@ def left_open(
             yield Undecided(part.name, share, rubric.answers[part.name].try_)
     conditions = [c for c in asked.require if c.only in (None, profile)]
     if any(condition.threshold.of_reference is not None for condition in conditions):
-        alone = check.status == NOT_MEASURED  # nothing else decides this check
+        lost = [part.code for part in check.parts if part.credit < 1]
+        alone = bool(lost) and LEFT_TO_INSTRUCTOR.issuperset(lost)  # nothing else decides it
         about = f"{check.title}: compared with what the solution reaches on your site"
         yield Undecided(about, check.points if alone else 0.0)

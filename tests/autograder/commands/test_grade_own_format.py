@@ -54,6 +54,7 @@ def test_a_rubric_brings_its_own_format(tmp_path, grade):
     ]
 
 
+FASTER = "epoch_s, of: w4, at_most: {of_reference: 1.2}"
 BY_WORKERS = """
 lesson: "03"
 title: The same program on one and on four workers
@@ -77,6 +78,26 @@ checks:
     points: 1
     require: [{metric: epochs, of: w4, at_least: 2}]
 """
+
+
+@pytest.mark.parametrize(
+    ("workers", "code", "words"), [(2, 1, "0 of 1"), (4, 0, "1 of 1 point if")]
+)
+def test_only_a_run_that_was_made_is_left_to_the_instructor(tmp_path, workers, code, words):
+    rubric = BY_WORKERS[: BY_WORKERS.index("  - id: one")].replace("points: 2", "points: 1")
+    rubric += BY_WORKERS[BY_WORKERS.index("  - id: four") :].replace(
+        "epochs, of: w4, at_least: 2", FASTER
+    )
+    rubrics = write_lines(tmp_path / "rubrics" / "03.yaml", [rubric]).parent
+    lines = [
+        *(f"epoch {n} of 2 took 2.0 s" for n in (1, 2)),
+        f"in the end 93 % on {workers} workers",
+    ]
+    write_lines(tmp_path / "03" / "job.out", lines)
+    result = CliRunner().invoke(
+        main, ["check-mine", str(tmp_path / "03"), "--rubrics", str(rubrics)]
+    )
+    assert (result.exit_code, words in result.output) == (code, True), result.output
 
 
 @pytest.mark.parametrize(
