@@ -1,7 +1,9 @@
-"""A value at a threshold, and a speedup between no and all points."""
+"""A value at a threshold, a speedup between no and all points, and the order of ranks' lines."""
 
 import pytest
+from hypothesis import assume, given, settings, strategies as st
 
+from autograder.evidence import examine
 from autograder.judging import judge
 from autograder.judging.conditions import compare
 from autograder.judging.hand_in import HandIn
@@ -73,3 +75,25 @@ def test_a_value_at_the_edge_of_the_tolerance_passes(threshold, tolerance, value
 def test_from_no_to_all_points(speed_rubric, times, score, status):
     check = speed_score(speed_rubric, times).checks[0]
     assert (check.score, check.status) == (score, status)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_the_order_of_interleaved_ranks_changes_nothing(data):
+    lines = make_record(source="keras-horovod", size=3, shards=[[i, None, 3] for i in range(3)])
+    queues = [
+        [x for x in lines if f'"rank":{rank},"' in x.split('"metadata":')[1]] for rank in range(3)
+    ]
+    assume(sum(map(len, queues)) == len(lines))
+    mixed = []
+    while any(queues):
+        queue = data.draw(st.sampled_from([q for q in queues if q]))
+        mixed.append(queue.pop(0))
+    one, other = runs_of(lines), runs_of(mixed)
+    seen = [examine.examine(r, r) for r in (one, other)]
+    assert [s.tier for s in seen] == ["self-consistent"] * 2
+    loaded = rubric.load_rubric(rubric.FOLDER / "02.yaml")
+    judged = [judge.judge(HandIn(loaded, r, {}, None, "full")) for r in (one, other)]
+    assert [(c.id, c.score, c.status) for c in judged[0].checks] == [
+        (c.id, c.score, c.status) for c in judged[1].checks
+    ]

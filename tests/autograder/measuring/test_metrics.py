@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from autograder.measuring.interval import Measure, measured_or_none
+from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import METRICS, Metric, metric_named
 from autograder.reading.files import read_bytes
 from autograder.records import Epoch, Number, Rank, Run
@@ -88,6 +88,19 @@ def test_a_measure_has_the_unit_of_its_row(name):
 
 
 NOTHING = Run(files=(), format="unknown", outcome="completed")
+ALWAYS = {"epochs": 0, "error_file_separate": "no", "job_known": "no"}
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_a_run_with_nothing_in_it_is_not_measured(name):
+    """The few values that even such a run has are returned."""
+    if name in ALWAYS:
+        found = value_of(METRICS[name], [NOTHING])
+        assert (found.value if isinstance(found, Measure) else found) == ALWAYS[name]
+    else:
+        with pytest.raises(NotMeasured) as missing:
+            value_of(METRICS[name], [NOTHING])
+        assert missing.value.reason
 
 
 def of(kind: type, **facts: st.SearchStrategy) -> st.SearchStrategy:
