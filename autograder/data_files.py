@@ -23,7 +23,7 @@ def load(path: Path) -> Any:
 
 
 def write_all(folder: Path, texts: Mapping[str, str | None]) -> None:
-    """Write all files of a result, or delete those without a text, once each of them is complete.
+    """Write all files of a result in order, or delete those without a text, once all are complete.
 
     Until then the old result stays, also if the disk is full or the grader is killed. A file that
     has this text already is not written.

@@ -9,7 +9,7 @@ import click
 from filelock import FileLock, Timeout
 
 from autograder.commands.options import LoadedClass
-from autograder.data_files import cannot_write, write as write_file, write_all
+from autograder.data_files import NEW, cannot_write, write as write_file, write_all
 from autograder.errors import SettingsError
 from autograder.report import changes, files
 from autograder.report.exports import to_csv
@@ -33,8 +33,12 @@ def write(
         tables = option("canvas"), option("moodle", ())
         named, said = files.of_class(rows, people, settings, *tables)
         named |= files.of_students(grades, rows, people, settings)
+        if (out / NEW).exists():
+            said.append("The last grading was interrupted while it wrote. All files are new now.")
+        # The list of changes comes first and grades.json last, so a kill loses no change.
+        named["grades.json"] = named.pop("grades.json")
         if changed := list_changes(out, str(named["grades.json"])):
-            named[changes.NAME] = to_csv([changes.Change._fields, *changed])
+            named = {changes.NAME: to_csv([changes.Change._fields, *changed]), **named}
             said += [str(change) for change in changed[:MOST_CHANGES]]
             more = len(changed) - MOST_CHANGES
             said += [f"{counted(more, 'more changed grade')}: {changes.NAME}"] if more > 0 else []

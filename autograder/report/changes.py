@@ -72,4 +72,7 @@ def result(row: Mapping[str, Any] | None) -> str:
 
 def because(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     was, now = old.get("sources", {}), new.get("sources", {})
+    if not new:
+        nothing_submitted = was.get("file") == digest(("", None, ""))
+        return f"roster, override, or {OTHERWISE}" if nothing_submitted else "file"
     return ", ".join(name for name in was if was[name] != now.get(name, "")) or OTHERWISE

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +94,42 @@ def test_changed_grades_are_listed_with_the_reason_and_nothing_else_is_written(t
     assert row.startswith("ben,02,10/10 graded,")
     assert row.endswith(",file")
     assert graded(*override) == (rows, files)
+    shutil.rmtree(tmp_path / "class/ben")
+    assert graded(*override)[0] == [row.split(",10/10")[0] + f",{row.split(',')[3]},no grade,file"]
+
+
+class Killed(BaseException):
+    """End the grader like a signal: nothing tidies up."""
+
+
+@pytest.mark.parametrize("files", [0, 1, 2, 4, 7])
+def test_a_grader_killed_between_two_files_lists_the_changes_when_run_again(
+    tmp_path, grade, monkeypatch, files
+):
+    hand_in(tmp_path / "class/ada/02")
+    (tmp_path / "o.csv").write_text("student,lesson,points,reason\nada,02,7,talk\n")
+    words = (tmp_path / "class", *setting("overrides", tmp_path / "o.csv"))
+
+    def contents(folder):
+        found = (path for path in folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+    grade(tmp_path / "class", out=tmp_path / "whole")
+    grade(*words, out=tmp_path / "whole")
+    grade(tmp_path / "class")
+    left, replace = iter(range(files)), Path.replace
+
+    def killed(path, target):
+        if ".new" in path.parts and ".new" not in target.parts and next(left, None) is None:
+            raise Killed
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(Killed):
+        grade(*words)
+    monkeypatch.undo()
+    done = grade(*words)
+    assert "ada 02: 10/10 graded → 7/10 graded, because of override" in done.output
+    assert "interrupted" in done.output
+    assert contents(done.folder) == contents(tmp_path / "whole")
+    assert "interrupted" not in grade(*words).output
