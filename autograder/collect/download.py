@@ -22,7 +22,7 @@ from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import WORK, Kind
 from autograder.submissions.lesson_files import UNREAD
 from autograder.submissions.moments import latest, seconds_of
-from autograder.submissions.walk import Found, Walk, holds
+from autograder.submissions.walk import Found, Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,11 @@ def parts_of(place: Path, name: PurePath) -> list[tuple[Path, PurePath]]:
     if not (place / "autograder").is_dir() or not lessons.is_dir() or lessons.is_symlink():
         return [(place, name)]
     folders = (Path(entry.path) for entry in listed(lessons) if COURSES.match(entry.name))
-    return [(path, name / "lessons" / path.name) for path in folders if holds(path, WORK)]
+    return [
+        (path, name / "lessons" / path.name)
+        for path in folders
+        if any(file.kind in WORK for file in Walk().files(path, PurePath()))
+    ]
 
 
 # --- attempts: downloads or, in JupyterHub's exchange, folders ------------------------------------

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from autograder.codes import FindingCode
+from autograder.submissions import manifest
 from tests.autograder.class_yaml import late_rules, setting
 from tests.autograder.submissions.downloads import (
     FORMS,
@@ -73,10 +74,13 @@ def test_a_clone_of_the_whole_course_counts_its_lessons_alone(tmp_path, grade, r
     }
     mine = course | below("lessons/01_learning", work("ada"))
     place = write(tmp_path / "down", "01-learning-submissions", below("01-learning-ada-l", mine))
+    link = place / "01-learning-ada-l/lessons/00_cluster/data"
+    link.symlink_to("/scratch/data")  # in a lesson without work, so it concerns nobody
     done = grade(place, "--roster", roster, "--profile", "smoke", platform="github")
     assert points(done)["ada"] == POINTS["ada"]
     files = {path.name for path in (tmp_path / "collected/ada/01").rglob("*") if path.is_file()}
     assert files == {"01_numpy_1234.out", "answers.txt"}
+    assert manifest.read(tmp_path / "collected/manifest.csv")["ada/01"].doubts == ""
 
 
 @pytest.mark.parametrize("roster_given", [True, False])
