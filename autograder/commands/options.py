@@ -110,4 +110,11 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
         logins={p.student: p.login for p in people.values() if p.login},
         names={p.student: p.full_name for p in people.values() if p.full_name},
     )
+    step, least = settings.policy.step, min((r.points for r in loaded.values()), default=0)
+    if step and loaded and step > least:
+        place = file.where("round") if file.given.get("round") == step else "--set round"
+        raise SettingsError(
+            f"{place}: a step of {step:g} is larger than a lesson, which has {least:g} points: use "
+            "a smaller one, like 0.5"
+        )
     return LoadedClass(options, settings, people)
