@@ -21,6 +21,8 @@ GRADER_ERROR = GradeStatus.GRADER_ERROR
 TIERS = tuple(EvidenceLevel)  # worst first
 TIME_UNREADABLE = "the time of submission cannot be read; counted as on time"
 NO_LESSON = "–"  # the lesson of a student who submitted nothing
+UNKNOWN_LESSON = "?"  # the lesson of work whose lesson is unknown
+NO_LESSONS = (NO_LESSON, UNKNOWN_LESSON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +242,8 @@ class Grade:
     @property
     def look(self) -> list[Note]:
         """Return the reasons why an instructor should still look at it, the most severe first."""
-        notes = (note for text, note in self.reasons.items() if text not in self.seen)
+        cells = [f"; {cell}; " for cell in self.seen]  # of grades.csv, with one reason or several
+        notes = [n for n in self.reasons.values() if not any(f"; {n}; " in cell for cell in cells)]
         return sorted(notes, key=lambda note: note.code.rank)
 
     @property
@@ -274,7 +277,7 @@ class Grade:
     @property
     def unused(self) -> tuple[str, ...]:
         """Return the overrides that changed nothing."""
-        unknown = (text for text in self.seen if text not in self.reasons)
+        unknown = (c for c in self.seen if not any(f"; {r}; " in f"; {c}; " for r in self.reasons))
         return (*self.unused_overrides, *(f"{text}: no such reason to look" for text in unknown))
 
     @property

@@ -36,6 +36,7 @@ from autograder.verdict import (
     GRADER_ERROR,
     NO_LESSON,
     PASSED,
+    UNKNOWN_LESSON,
     Check,
     Grade,
     Point,
@@ -63,7 +64,7 @@ def grader_error(submission: Submission, settings: ClassSettings, error: BaseExc
     actual = f"{type(error).__name__}{place}: {shortened(error, 160)}"
     advice = "report it with the submission, and grade by hand with an override"
     finding = make_note(FindingCode.GRADER_FAILED, "a grade", actual, (), advice)
-    student, lesson = submission.students[0], submission.lesson or "?"
+    student, lesson = submission.students[0], submission.lesson or UNKNOWN_LESSON
     grade = settings.without_points(student, lesson, GRADER_ERROR)
     return printable_record(replace(grade, findings=(finding,), handed_in=submission.submitted))
 
@@ -166,7 +167,7 @@ def no_rubric(
         f"name the folder after its lesson, like `{min(settings.rubrics, default='02')}`"
         + (f", or add the rubric {name}.yaml" if name else ""),
     )
-    grade = settings.without_points(student, name or "?", GradeStatus.NO_RUBRIC)
+    grade = settings.without_points(student, name or UNKNOWN_LESSON, GradeStatus.NO_RUBRIC)
     return replace(grade, findings=(*files.findings, finding))
 
 

@@ -12,7 +12,7 @@ from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.grouping import grouped
 from autograder.notes import Note, make_note
 from autograder.text_hash import folder_hash
-from autograder.verdict import GRADER_ERROR, NO_LESSON, Grade
+from autograder.verdict import GRADER_ERROR, NO_LESSON, UNKNOWN_LESSON, Grade
 
 FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
@@ -32,7 +32,7 @@ def with_class(
         absent = [lesson for lesson in sorted(lessons) if (student, lesson) not in by_key]
         decided = absent or any((student, name) in settings.policy.overrides for name in lessons)
         # The finding on an empty folder moves to each missing lesson.
-        empty = by_key.get((student, NO_LESSON)) or by_key.get((student, "?"))
+        empty = by_key.get((student, NO_LESSON)) or by_key.get((student, UNKNOWN_LESSON))
         moves = empty if empty and decided and empty.status != GRADER_ERROR else None
         if moves:
             del changed[moves.key]
@@ -77,7 +77,7 @@ def asked_for(
     asked = {person: set(lessons) for person in people}
     students = {row.student for row in rows}
     for student, lesson in settings.policy.overrides:
-        if student in people or student in students:
+        if lesson in settings.rubrics and (student in people or student in students):
             asked.setdefault(student, set()).add(lesson)
     return asked
 

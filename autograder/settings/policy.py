@@ -20,6 +20,7 @@ from autograder.settings.rubric_schema import Rubric
 from autograder.strict_csv import read_csv
 from autograder.submissions.kinds import lesson_among
 from autograder.submissions.moments import read_moment
+from autograder.verdict import NO_LESSONS
 from autograder.wording import counted
 
 Key = tuple[str, str]  # student, lesson
@@ -66,7 +67,9 @@ def read_policy(
         seen = set()
         for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
             student, check = meant(row["student"], where), row.get("check", "")
-            lesson = lesson_meant(row["lesson"], rubrics, where)
+            lesson = row["lesson"]
+            if lesson not in NO_LESSONS or not settles(row):
+                lesson = lesson_meant(lesson, rubrics, where)
             if (student, lesson, check) in seen:
                 what = f"check {check} of lesson {lesson}" if check else f"lesson {lesson}"
                 name = shortened(student, 60)
@@ -89,7 +92,7 @@ def read_policy(
                 "changes nothing: give it one, or remove this row"
             )
     changes = grouped(
-        (key, _override(row, rubrics[key[1]], where))
+        (key, settles(row) or _override(row, rubrics[key[1]], where))
         for where, key, row in rows(overrides, "points reason", "check")
     )
     return Policy(rules, longer, {key: tuple(some) for key, some in changes.items()}, named)
@@ -104,10 +107,15 @@ def lesson_meant(text: str, lessons: Collection[str], where: str) -> str:
     return name
 
 
+def settles(row: Mapping[str, str]) -> Override | None:
+    """Return the row's change if it settles reasons to look."""
+    if row.get("points", "").casefold() == "seen" and row.get("check"):
+        return Override(None, row["reason"], row["check"])
+    return None
+
+
 def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
     """Return a row's change. An empty `check` means the whole lesson."""
-    if row["points"].casefold() == "seen" and row.get("check"):
-        return Override(None, row["reason"], row["check"])
     name, points_of = row.get("check", ""), {check.id: check.points for check in rubric.checks}
     if name and name not in points_of:
         raise SettingsError(

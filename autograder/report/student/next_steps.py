@@ -6,7 +6,7 @@ from autograder.codes import LEFT_TO_INSTRUCTOR, STUDENT, CheckStatus, FindingCo
 from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import shortened
-from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, WAITS, Check, Grade, Part
+from autograder.verdict import GRADER_ERROR, NO_LESSONS, PASSED, WAITS, Check, Grade, Part
 from autograder.wording import counted, sentence
 
 MOST = 3  # lines; the page has the rest
@@ -73,7 +73,7 @@ def of_another_lesson(grade: Grade) -> Iterator[tuple[str, str, float]]:
 
 def lesson_number(grade: Grade) -> str:
     """Return the lesson's number; empty if the lesson is unknown."""
-    return "" if grade.lesson in (NO_LESSON, "?") else grade.lesson
+    return "" if grade.lesson in NO_LESSONS else grade.lesson
 
 
 def ways(check: Check) -> Iterator[tuple[str, str, float]]:

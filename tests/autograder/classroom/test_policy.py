@@ -64,6 +64,13 @@ def test_the_total_is_rounded_after_late_days_but_not_points_by_hand(
     assert row(*rules) == late
 
 
+def test_a_step_larger_than_a_lesson_is_refused(tmp_path, graded, grade):
+    graded()
+    done = grade(tmp_path / "class", *setting("round", 10.5))
+    assert done.exit_code == 2
+    assert "10 points" in done.output
+
+
 DAY = "2026-03-01T2"  # due at 23:59
 JOBS = [("1234", "0:00"), ("1235", "1:00")]
 WEEK = 1772445600  # when the jobs began: the day after
@@ -146,6 +153,36 @@ def test_a_reason_that_was_seen_is_settled_until_it_changes(tmp_path, grade):
     hand_in(tmp_path / "class" / "abe" / "02")
     found = looks(*setting("overrides", table))["ada"]
     assert ("abe, ben" in found[0], found[1]) == (True, f"{reason}: no such reason to look")
+
+
+def test_the_whole_cell_settles_all_its_reasons_also_of_no_lesson(tmp_path, grade):
+    """A reason may contain the separator of the cell. A new reason is still to look at."""
+    table = tmp_path / "seen.csv"
+
+    def row(*words):
+        done = grade(tmp_path / "class", *words)
+        assert done.exit_code != 2, done.output
+        with (done.folder / "grades.csv").open() as file:
+            [found] = [row for row in csv.DictReader(file) if row["student"] == "ada"]
+        return found
+
+    place = tmp_path / "class" / "ada" / "notes"
+    place.mkdir(parents=True)
+    for name in ("a; b.zip", "c.zip"):
+        (place / name).write_text("no zip")
+    before = row()
+    assert "; b.zip" in before["look"]
+    assert "c.zip" in before["look"]
+    settled = [before[name] for name in ("student", "lesson", "look")]
+    with table.open("w") as file:
+        head = ["student", "lesson", "check", "points", "reason"]
+        csv.writer(file).writerows([head, [*settled, "seen", "asked"]])
+    words = setting("overrides", table)
+    after = row(*words)
+    assert (after["lesson"], after["look"], after["adjustments"]) == (before["lesson"], "", "")
+    (place / "d.zip").write_text("no zip")
+    assert "d.zip" in row(*words)["look"]
+    assert "a; b.zip" not in row(*words)["look"]
 
 
 @pytest.mark.parametrize("name", ["work.zip", "photo.jpg", "answers.txt"])
