@@ -234,6 +234,7 @@ class Run:
     unfinished: Epoch | None = None  # the last values of an epoch that began but did not end
     # Places of the facts that are not a Number: "workers", "job_id", "outcome", "header", "end".
     places: dict[str, Where] = field(default_factory=dict)
+    is_job_output: bool = True  # False: perhaps only somebody's notes
     sparse: bool = False  # whether the output does not show how many epochs there were
     # Its point, if the run is one pass of a scaling study in one launch.
     point: MeasureEvent | None = None

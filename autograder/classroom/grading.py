@@ -210,7 +210,7 @@ def summaries(hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]) -> I
             outcome=run.outcome,
             counted=run.id in counted_ids,
             compared=run.id in compared_ids,
-            why=why_it_counts(hand_in, names[run.id], run) if run.id in counted_ids else "",
+            why=why_it_counts(hand_in, run) if run.id in counted_ids else "",
             files=run.files,
             job_id=run.job_id and shortened(run.job_id, 40),
             workers=workers,

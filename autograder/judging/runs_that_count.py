@@ -27,6 +27,7 @@ PRINT_IT = (
     "if {file} is this run, let the program print what the rubric asks for; `autograder read` "
     "shows what is read in a file"
 )
+ORDERS = ("start time", "job number", "file name")  # as `by_time` compares them
 MAY_BE_WHOLE = (Outcome.COMPLETED, Outcome.UNKNOWN)
 
 
@@ -47,19 +48,31 @@ def run_that_counts(hand_in: HandIn, name: str) -> Run:
 
 
 def latest_run(hand_in: HandIn, name: str) -> Run:
-    candidates, done = hand_in.runs_by_name[name], finished(hand_in, name)
-    if not done:
+    return preferred(hand_in, name)[0][-1]
+
+
+def preferred(hand_in: HandIn, name: str) -> tuple[list[Run], list[str]]:
+    """Return the finished runs of which the latest counts, and how the others differ from them."""
+    candidates, left = hand_in.runs_by_name[name], finished(hand_in, name)
+    if not left:
         raise did_not_finish(name, candidates[-1]) if candidates else no_run(hand_in, name)
     choice = hand_in.rubric.runs[name]
-    if choice.program_of:
-        done = of_program(hand_in, name, choice.program_of, done)
-    asked = [run for run in done if size_shortfall(hand_in, name, run) is None] or done
+    same = of_program(hand_in, name, choice.program_of, left) if choice.program_of else left
+    whole = [run for run in same if size_shortfall(hand_in, name, run) is None] or same
+    steps = [(same, f"with the program of `{choice.program_of}`"), (whole, "of the required size")]
     for metric, pick in ((choice.smallest, min), (choice.largest, max)):
-        sized = by_size(metric, asked)
-        if sized:
+        sized = by_size(metric, steps[-1][0])
+        if metric and sized:
             best = pick(value for value, _ in sized)
-            asked = [run for value, run in sized if value == best]
-    return asked[-1]
+            words = (
+                f"with the {'largest' if pick is max else 'smallest'} {metric_named(metric).label}"
+            )
+            steps.append(([run for value, run in sized if value == best], words))
+    differences = []
+    for kept, words in steps:
+        differences += [words] if len(kept) < len(left) else []
+        left = kept
+    return left, differences
 
 
 def of_program(hand_in: HandIn, name: str, other: str, done: list[Run]) -> list[Run]:
@@ -153,15 +166,17 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
 def fits_no_run(run: Run, hand_in: HandIn, name: str) -> bool:
     """Return whether an output may be a run with this name, and counts for no other name."""
     choice = hand_in.rubric.runs[name]
-    if run.outcome not in MAY_BE_WHOLE:
+    if run.outcome not in MAY_BE_WHOLE or not run.is_job_output:
         return False
     if run.has_header:
         is_source = choice.where.get("source") in (None, run.header.source)
         named = {other.id for same in hand_in.runs_by_name.values() for other in same}
         return is_source and run.id not in named and says(run, "lesson", hand_in.rubric.lesson)
     latest = [done[-1] for each in hand_in.rubric.runs if (done := finished(hand_in, each))]
-    if any(run.id == other.id for other in [*latest, *runs_compared(hand_in)]):
+    if run.id in {other.id for other in runs_compared(hand_in)}:
         return False
+    if any((run.format, run.workers) == (other.format, other.workers) for other in latest):
+        return False  # one of them counts, and an earlier one is no other run
     return run.format in choice.or_format or is_strange(run, hand_in)
 
 
@@ -192,16 +207,19 @@ def read_as(run: Run, rubric: Rubric, name: str) -> str:
     return f"`{shortened(run.files[0])}`: {how}{workers}; the rubric asks for {asked}"
 
 
-def why_it_counts(hand_in: HandIn, name: str, run: Run) -> str:
+def why_it_counts(hand_in: HandIn, run: Run) -> str:
     """Return why this run counts and not another finished one of its name; empty if it is alone."""
-    choice, done = hand_in.rubric.runs[name], finished(hand_in, name)
-    if len(done) < 2:
+    counts = (
+        n for n in hand_in.rubric.runs if measured_or_none(run_that_counts, hand_in, n) is run
+    )
+    name = next(counts, None)
+    if name is None or len(finished(hand_in, name)) < 2:
         return ""
-    order = "start time" if run.header.started else "job number" if run.job_id else "file name"
-    sized = "largest" if choice.largest else "smallest"
-    metric = choice.largest or choice.smallest
-    size = f" with the {sized} {metric_named(metric).label}" if metric else ""
-    return f"of {len(done)}, the latest by {order}{size}"
+    left, differences = preferred(hand_in, name)
+    orders = zip(ORDERS, *map(by_time, left[-2:]), strict=True) if left[1:] else ()
+    order = next((order for order, *values in orders if values[0] != values[1]), ORDERS[-1])
+    which = f"the latest by {order}" if left[1:] else "the only one"
+    return f"of {len(finished(hand_in, name))}, {' '.join([which, ', '.join(differences)]).strip()}"
 
 
 def is_job_of(run: Run, choice: RunChoice, name: str) -> bool:

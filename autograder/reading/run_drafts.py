@@ -1,5 +1,6 @@
 """Collect what is read of a job's files, and their runs as drafts to complete from other lines."""
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,12 @@ from autograder.submissions import kinds
 
 T = TypeVar("T")
 KEPT = 1 << 16  # bytes at a file's end that are examined
+# A line of a training or of a launcher, whatever its format.
+OF_A_JOB = re.compile(
+    rb"(?:epoch|loss|acc(?:uracy)?|step|iter(?:ation)?)\W{0,9}\d|\b(?:srun|mpirun|mpiexec|prun"
+    rb"|torchrun|torch\.distributed|horovodrun|slurmstepd|SLURM_\w+)\b",
+    re.IGNORECASE,
+)
 MOST = 500  # facts and ends kept from the beginning of a file, and as many from its end
 
 
@@ -167,7 +174,8 @@ def without_run(files: list[ScannedFile]) -> RunDraft:
     if all(file.blank for file in files):
         return RunDraft(Run(names, "unknown", Outcome.EMPTY), files[0], 0, 0, False)
     problem = make_problem(Where(names[0], 1), "", "no training run was recognised in this file")
-    run = Run(names, "unknown", Outcome.UNKNOWN, problems=(problem,))
+    is_job = any(kinds.seems_of_a_job(f.name) or OF_A_JOB.search(f.tail) for f in files)
+    run = Run(names, "unknown", Outcome.UNKNOWN, problems=(problem,), is_job_output=is_job)
     return RunDraft(run, files[0], 0, 0)
 
 

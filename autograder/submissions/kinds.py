@@ -162,6 +162,11 @@ def output_name(name: str) -> OutputName:
     return OutputName(str(path.with_name(base)), is_error, job_id(base))
 
 
+def seems_of_a_job(name: str) -> bool:
+    """Return whether a file's name is a job output's, not one that people also give to notes."""
+    return PurePath(name).suffix.lower() not in ("", ".txt") or bool(output_name(name).job_id)
+
+
 def job_id(base: str) -> str | None:
     """Return the job id in a file's name, unless it could also be a date or a time."""
     match = SLURM.match(base) or JOB.search(base)

@@ -100,28 +100,41 @@ def test_only_a_run_that_was_made_is_left_to_the_instructor(tmp_path, workers, c
     assert (result.exit_code, words in result.output) == (code, True), result.output
 
 
+END = "in the end 93.5 % on {} workers"
+ONE, TWO, FOUR = (END.format(workers) for workers in (1, 2, 4))
+
+
 @pytest.mark.parametrize(
-    ("ends", "statuses"),
+    ("ends", "more", "statuses"),
     [
-        (["in the end 93.5 % on 4 workers"], ["failed", "passed"]),
-        (["in the end 93.5 %"], ["not measured"] * 2),
-        (["in the end 93.5 % on 1 workers"] * 2, ["passed", "not measured"]),
+        ([FOUR], {}, ["failed", "passed"]),
+        (["in the end 93.5 %"], {}, ["not measured"] * 2),
+        ([ONE, TWO], {}, ["passed", "not measured"]),
+        ([ONE, ONE], {}, ["passed", "failed"]),  # the same run again is no other one
+        ([ONE], {"notes.txt": "hi"}, ["passed", "failed"]),
+        ([ONE], {"notes.txt": "The job took very long. What is a rank?"}, ["passed", "failed"]),
+        ([ONE], {"job_1234.txt": "hi"}, ["passed", "not measured"]),
+        ([ONE], {"a.out": "pass 2: 0.93 are right"}, ["passed", "not measured"]),
+        ([ONE], {"notes.txt": "[7] Epoch: 2, error 0.5"}, ["passed", "not measured"]),
+        ([ONE], {"notes.txt": "srun: launching 4 tasks"}, ["passed", "not measured"]),
     ],
 )
 def test_a_printed_output_is_the_run_that_where_asks_or_it_is_not_measured(
-    tmp_path, grade, ends, statuses
+    tmp_path, grade, ends, more, statuses
 ):
     rubrics = write_lines(tmp_path / "rubrics" / "03.yaml", [BY_WORKERS]).parent
+    home = tmp_path / "class/ada/03"
     for job, end in enumerate(ends):
-        lines = [*(f"epoch {n} of 2 took 2.0 s" for n in (1, 2)), end]
-        write_lines(tmp_path / f"class/ada/03/job{job}.out", lines)
+        write_lines(home / f"job{job}.out", [*(f"epoch {n} of 2 took 2.0 s" for n in (1, 2)), end])
+    for name, text in more.items():
+        write_lines(home / name, [text])
     grade(tmp_path / "class", "--rubrics", rubrics)
     [found] = json.loads((tmp_path / "grades/records/ada.json").read_text())["grades"]
     [row] = json.loads((tmp_path / "grades/grades.json").read_text())["grades"]
     assert [check["status"] for check in found["checks"]] == statuses
     assert bool(row["look"]) == ("not measured" in statuses)
     counted = [run for run in found["runs"] if run["counted"]]
-    assert [bool(run["why"]) for run in counted] == [len(ends) > 1] * len(counted)
+    assert [bool(run["why"]) for run in counted] == [ends == [ONE, ONE]] * len(counted)
 
 
 def test_an_end_in_words_that_are_not_read_is_not_measured(tmp_path, grade):
