@@ -212,9 +212,9 @@ print(f"{np.concatenate(gradients).mean():.4f}; weights {weights[0]:.4f} and {we
 # `batches_of` weight the last step. (Resuming from a checkpoint is left out to keep the program short.)
 #
 # `probe.py` runs after each training, on the same ranks. It cuts a few images into parts with your functions, and
-# compares what the ranks read, pixel by pixel: an image that is read twice or by nobody shows, whatever its file
-# says. Then ranks with *unequal* shares train for an epoch, and each process takes their steps again with all their
-# images in one batch. If you drop the weights of the last step, its `probe_error` rises from 1e-9 to 0.1.
+# compares what the ranks read, pixel by pixel. It finds an image that is read twice or by nobody, whatever the files
+# claim to contain. Then ranks with *unequal* shares train for an epoch. Each process repeats these steps alone, with
+# the images of all ranks in one batch. If you drop the weights of the last step, `probe_error` rises from 1e-9 to 0.1.
 
 # %%
 import difflib

@@ -112,7 +112,7 @@ course.check("10.1", train)
 # %% [markdown]
 # **Exercise 10.2.** Complete `make_loader`, and the first line of `train_epoch`. A `DistributedSampler` draws one
 # order for all ranks from its seed and the epoch number, and gives each rank every size-th image in that order. Give
-# it to the `DataLoader`, with `pin_memory=gpu`, and tell it before each epoch which epoch begins.
+# the sampler to the `DataLoader`, with `pin_memory=gpu`, and tell the sampler before each epoch which epoch begins.
 
 # %% tags=["check"]
 course.check("10.2", train)
@@ -164,8 +164,9 @@ for name, found in runs.items():
 #
 #     LAUNCHER=torchrun sbatch job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
 #
-# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. Repeats
-# would change a test's accuracy, so the test shares out its images with a `range`.
+# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. An
+# image that is counted twice would change the test accuracy, so `range` divides the test images among the ranks
+# without repeats.
 #
 # **On GPU nodes**, add two things. `device_id=device` in `init_process_group` connects NCCL at once, so a broken
 # network fails at the start. `SyncBatchNorm.convert_sync_batchnorm(model)`, called before wrapping, normalises over
@@ -180,7 +181,7 @@ for name, found in runs.items():
 # 1. Take a few steps on all ranks, from different starts, and write down what enters the network.
 # 2. Take the same steps in one process, with the images of all ranks as one batch.
 # 3. Compare parameters in double precision, so every mistake is larger than rounding. Use SGD: Adam hides a gradient
-#    that is twice too long.
+#    that is twice as long as it should be.
 # 4. Choose awkward sizes: 53 images cannot be shared equally.
 
 # %%

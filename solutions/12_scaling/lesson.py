@@ -368,8 +368,8 @@ for name, (n, kind) in jobs.items():
 # scaling makes half as many updates and lags behind in the first epoch: in one run .738 instead of .772 (two CPU
 # cores, one seed).
 #
-# After each training, `probe.py` trains a small network by your plan for strong scaling, and on one process with the
-# whole batch. In double precision they differ by 1e-15.
+# After each training, `probe.py` trains a small network twice: on all ranks with your strong-scaling plan, and in one
+# process with the whole batch. In double precision, the two results differ by 1e-15.
 #
 # ## Cost against time
 #
