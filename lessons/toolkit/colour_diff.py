@@ -1,4 +1,4 @@
-"""Show in colour what a program changes in the one that it was made from."""
+"""Show in colour how a program differs from the one it is based on."""
 
 import difflib
 import html

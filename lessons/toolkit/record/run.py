@@ -30,9 +30,9 @@ class Run(run_record.Run):
 
     Make it on every rank, after the ranks have met and the model is built, and before anything
     wraps or changes the model. Its parameters' facts come from the model, or from a list or
-    dictionary of NumPy arrays in its place. Two more facts are shard, the samples that this rank
-    reads, as (start, stop, step) or as indices (default with Keras: all of them), and labels, the
-    classes of these samples, to be counted.
+    dictionary of NumPy arrays in its place. It takes two more facts: shard, the samples that this
+    rank reads, as (start, stop, step) or as indices (default with Keras: all of them), and labels,
+    the classes of these samples. It counts the samples of each class.
     """
 
     def __init__(

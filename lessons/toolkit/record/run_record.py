@@ -134,7 +134,7 @@ class Run:
     def log(self, **values: Any) -> None:
         """Store this rank's loss and accuracy in the epoch. A program may also log steps and lr.
 
-        With val_accuracy and val_loss, call it after the block: they come from an evaluation.
+        Call it after the block for val_accuracy and val_loss, because evaluation is not training.
         """
         tested = {name: values.pop(f"val_{name}", None) for name in ("accuracy", "loss")}
         self.logged |= values

@@ -159,7 +159,7 @@ def check_7_3(program: Any) -> str:
 
 @exercise("7.4")
 def check_7_4(program: Any) -> str:
-    """After an epoch with these callbacks, rank 0 has written its weights, and no other rank."""
+    """Only rank 0 has written its weights after an epoch with these callbacks."""
     import numpy as np
 
     for rank in (0, 1, 2, 3):
