@@ -204,8 +204,8 @@ def dated(
 ) -> tuple[list[tuple[datetime, float]], str]:
     """Return the times that count, each with the points that depend on it, and the reason.
 
-    A job that was submitted in time may run late. If the class counts by jobs, the points for runs
-    then depend on the job's time. Other points depend on when the answers were submitted first.
+    A job that was submitted in time may run late. With `by: submit`, the points for runs depend on
+    when the job was submitted. Other points depend on when the answers were first submitted.
     """
     handed_in, jobs = moment_of(grade.handed_in), moment_of(grade.jobs_submitted)
     if handed_in is None:

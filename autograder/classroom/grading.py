@@ -72,7 +72,7 @@ def grader_error(submission: Submission, settings: ClassSettings, error: BaseExc
 def grade_files(
     files: LessonFiles, settings: ClassSettings, students: Sequence[str], folder: str = ""
 ) -> Grade:
-    """Grade a lesson's files. `folder` may be named after a group, which has the reruns."""
+    """Grade a lesson's files. `folder` may begin with the name of a group that has reruns."""
     if not files.has_work:
         return nothing_found(students[0], files, settings)
     runs = read_files(files.outputs, own_readers(settings.rubrics.get(files.lesson or "")))

@@ -1,4 +1,4 @@
-"""List a download's items, the files of each, also in archives, and the attempt that counts.
+"""List the items of a download, their files, also in archives, and the attempt that counts.
 
 An item is a folder, an archive or a file that was submitted.
 """

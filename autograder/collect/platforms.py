@@ -61,7 +61,7 @@ class Platform:
         return submissions
 
     def items(self, place: Path, participants: Mapping[str, About]) -> Iterator[Item]:
-        """Yield the submissions. `participants` has those of a worksheet by number."""
+        """Yield the submissions. `participants` maps numbers to the rows of a worksheet."""
         about = self.metadata(place)
         submissions = self.matches(place)
         names = {(same(facts["name"]), facts["id"]) for _, facts in submissions}

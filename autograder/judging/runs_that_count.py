@@ -24,8 +24,8 @@ from autograder.wording import counted
 WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
 UNREAD = "unknown"  # the format of an output without a run
 PRINT_IT = (
-    "if {file} is this run, let the program print what the rubric asks for; `autograder read` "
-    "shows what is read in a file"
+    "if {file} is the output of this run, let the program print what the rubric asks for; "
+    "`autograder read` shows what the grader finds in a file"
 )
 ORDERS = ("start time", "job number", "file name")  # as `by_time` compares them
 MAY_BE_WHOLE = (Outcome.COMPLETED, Outcome.UNKNOWN)
@@ -95,7 +95,7 @@ def of_program(hand_in: HandIn, name: str, other: str, done: list[Run]) -> list[
     else:
         run, (file, *_), _ = differences[-1]
         reason = f"no run of `{name}` has the same {file} as the run of `{other}`"
-    hint = "submit the job again, without changing a program until it has ended"
+    hint = "submit the job again, and change no program until it has ended"
     code = ReasonCode.RUN_UNCLEAR if unclear else ReasonCode.NO_RUN
     raise NotMeasured(reason, hint, first_line(run), code)
 
@@ -164,7 +164,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
 
 
 def fits_no_run(run: Run, hand_in: HandIn, name: str) -> bool:
-    """Return whether an output may be a run with this name, and counts for no other name."""
+    """Return whether an output counts for no run, but may be one with this name."""
     choice = hand_in.rubric.runs[name]
     if run.outcome not in MAY_BE_WHOLE or not run.is_job_output:
         return False
@@ -208,7 +208,7 @@ def read_as(run: Run, rubric: Rubric, name: str) -> str:
 
 
 def why_it_counts(hand_in: HandIn, run: Run) -> str:
-    """Return why this run counts and not another finished one of its name; empty if it is alone."""
+    """Return why this run counts, if other finished runs have its name; otherwise an empty text."""
     counts = (
         n for n in hand_in.rubric.runs if measured_or_none(run_that_counts, hand_in, n) is run
     )

@@ -51,7 +51,7 @@ def digest(value: object) -> str:
 
 
 def changes(before: str, after: str) -> list[Change]:
-    """Return the grades in the old grades.json that are others in the new one, or not in it."""
+    """Return the grades of the old grades.json that changed or are missing in the new one."""
     old, new = by_key(before), by_key(after)
     return [
         Change(*key, result(row), result(new.get(key)), because(row, new.get(key, {})))

@@ -118,7 +118,7 @@ def of_gradebook(rows: Collection[CsvRow]) -> list[CsvRow]:
 
 
 def of_github(row: Mapping[str, str]) -> dict[str, str]:
-    """Return the cells of a row with `github_username` and `identifier` under our column names."""
+    """Return a row's `github_username` and `identifier` under the names of our columns."""
     if not row.get("github_username"):
         return {}
     return {"student": row.get("identifier") or row["github_username"], "moodle_id": ""}

@@ -37,7 +37,7 @@ class Submission:
     group: str = ""
     partners: frozenset[str] = frozenset()  # group members who may have submitted the same
     submitted: str | None = None
-    answered: str = ""  # when the same answers were submitted first
+    answered: str = ""  # when the same answers were first submitted
     late: bool = False  # marked late by the platform
     doubts: tuple[Note, ...] = ()
 

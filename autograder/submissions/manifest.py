@@ -44,7 +44,7 @@ class Row:
     late: str = ""
     origin: str = ""  # the platform
     doubts: str = ""
-    answered: str = ""  # when the same answers were submitted first
+    answered: str = ""  # when the same answers were first submitted
 
     @property
     def owners(self) -> tuple[str, ...]:

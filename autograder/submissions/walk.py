@@ -79,7 +79,7 @@ def scan(place: Path | str, most: int | None = None) -> list[Entry]:
 
 
 def holds(place: Path, kinds: Container[Kind]) -> bool:
-    """Return whether a folder has a file of one of these kinds, or something that is left out."""
+    """Return whether a folder has a file of one of these kinds, or entries that are left out."""
     walk = Walk()
     files = walk.files(place, PurePath()) if place.is_dir() and not place.is_symlink() else ()
     return any(file.kind in kinds for file in files) or bool(walk.doubts)
