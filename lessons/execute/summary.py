@@ -1,4 +1,4 @@
-"""Write a run's results for people and CI: summary.json, junit.xml, and the ends of failures."""
+"""Write a run's results: summary.json, junit.xml, and the last lines of each failure."""
 
 import json
 import socket
