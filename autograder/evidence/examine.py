@@ -91,6 +91,7 @@ def tier_of(run: Run, about: Sequence[Note], sources: Sources) -> tuple[Evidence
 # framework or number of samples cannot. Nor can runs on other numbers of ranks, except with strong
 # scaling, or with a network split into stages.
 NUMBERS = 3  # this many values together are never equal by chance
+PRINTED, DIGITS = 4, 3  # nor are this many printed numbers with this many digits
 LONG_MS, PAUSES = 50, 6  # equal in real copies; in six pairs of honest runs, no pause was equal
 DIVERGED = 5.0  # a loss far above guessing; diverged networks can have equal losses
 # Facts that always change the losses. Batch, rate and network are not listed, because the header or
@@ -105,7 +106,7 @@ OWN_QUEUES = ("laptop", "none", "box")
 def traits_of(run: Run) -> RunTraits:
     header = run.header
     if not run.launch:
-        return RunTraits((hash_of_all(run),) if run.epochs else ())
+        return RunTraits(hashes_without_record(run) if run.epochs else ())
     hashes = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
     settings = [header.get(n) for n in UNLIKE if n != "world_size" or header.scaling != "strong"]
     marks = (
@@ -128,16 +129,31 @@ def traits_of(run: Run) -> RunTraits:
 
 def hash_of_all(run: Run) -> str:
     """Return a hash that is equal for two copies of a run, whatever the files are called."""
+    return digest([run.launch, *progress(run), run.end])
+
+
+def hashes_without_record(run: Run) -> tuple[str, ...]:
+    """Return a hash of all that an output prints and, if it is precise, of all but its results.
+
+    Two honest outputs may have equal losses of two digits, but then print other results. Equal
+    seconds and losses of more digits are copied, even if the accuracy was changed.
+    """
+    seen = [*progress(run), run.workers, [epoch.steps for epoch in run.epochs]]
+    seen += values([run.throughput])
+    every = digest([*seen, *values([run.test_accuracy, run.test_loss])])
+    printed = values([n for epoch in run.epochs for n in (epoch.seconds, epoch.train_loss)])
+    precise = [v for v in printed if len(f"{v:.7g}".replace(".", "").strip("0")) >= DIGITS]
+    return (every, digest(seen)) if len(precise) >= PRINTED else (every,)
+
+
+def progress(run: Run) -> list:
+    """Return how a run was started, and the seconds and loss of each epoch."""
     facts = [run.header.get(key) for key in (*LAUNCH, "seed")]
     numbers = [
         (e.number, e.seconds and e.seconds.value, e.train_loss and e.train_loss.value)
         for e in run.epochs
     ]
-    if run.launch:
-        return digest([run.launch, facts, numbers, run.end])
-    # Short outputs without a record may have equal losses, so everything that they print counts.
-    results = values([run.throughput, run.test_accuracy, run.test_loss])
-    return digest([facts, numbers, run.workers, [e.steps for e in run.epochs], results])
+    return [facts, numbers]
 
 
 def hash_of_seconds(run: Run) -> str:

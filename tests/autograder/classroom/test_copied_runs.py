@@ -169,3 +169,41 @@ def test_a_speed_job_has_pauses_and_parameters_that_no_other_job_has():
     mine, copy, other = (set(traits_of(run_of(lines)).marks) for lines in jobs)
     assert len(mine & copy) == 2
     assert not mine & other
+
+
+def printed(accuracy="0.9531", losses=("0.4123", "0.2154", "0.1687", "0.1402"), steps=938):
+    """Return an output without a record, as a program of another course prints it."""
+    lines = [f"{steps}/{steps} - 3s - 3ms/step - loss: {loss}" for loss in losses]
+    epochs = [f"Epoch {n}/{len(lines)}\n{line}" for n, line in enumerate(lines, 1)]
+    text = "\n".join([*epochs, f"Test accuracy: {accuracy}", ""])
+    [run] = read_bytes({"a.out": text.encode()})
+    assert len(run.epochs) == len(losses)
+    assert run.test_accuracy
+    return run
+
+
+SHORT = ("0.41", "0.22", "0.17", "0.14")
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "is_copy"),
+    [
+        ({}, {}, True),
+        ({}, {"accuracy": "0.9931"}, True),
+        ({}, {"losses": ("0.4131", "0.2149", "0.1690", "0.1399")}, False),
+        ({"losses": SHORT}, {"losses": SHORT}, True),
+        ({"losses": SHORT}, {"losses": SHORT, "accuracy": "0.9602"}, False),
+        ({"losses": SHORT}, {"losses": SHORT, "steps": 469}, False),
+    ],
+)
+def test_outputs_without_a_record_are_copies_if_all_is_equal_or_enough_digits_are(
+    mine, other, is_copy
+):
+    prints = [
+        Print((name, "01"), "a.out:1", traits_of(printed(**facts)), [name])
+        for name, facts in (("ada", mine), ("ben", other))
+    ]
+    found = find_copies(prints)
+    assert {key: note.code for key, note in found.items()} == (
+        {(name, "01"): FindingCode.SHARED_RUN for name in ("ada", "ben")} if is_copy else {}
+    )
