@@ -9,6 +9,7 @@ from autograder.slurm_notation import SACCT_FORMAT
 from tests.cluster.schedulers.fake_slurm import answer, calls, install
 
 ME = getpass.getuser()
+HEADER = SACCT_FORMAT.replace(",", "|")
 WORDS = ("accounting", "--class", "class.yaml", "--since", "2026-03-01")
 
 
@@ -27,21 +28,27 @@ def line(job, user):
 
 def test_only_the_rosters_accounts_are_exported(shell, export, tmp_path):
     rows = [line("7", "eve"), line("7.0", ""), line("8", ME), line("8.0", ""), line("9", "eve")]
-    answer(shell, sacct=["\n".join([SACCT_FORMAT.replace(",", "|"), *rows]) + "\n", "", 0])
+    answer(shell, sacct=["\n".join([HEADER, *rows]) + "\n", "", 0])
     done = export()
     assert done.returncode == 0
     assert done.stdout.splitlines()[1:] == rows[2:4]
     (tmp_path / "sacct.txt").write_text(done.stdout)
     assert read_accounting(tmp_path / "sacct.txt")["8"].submitted == 5
     (call,) = calls(shell)
+    assert call["environment"]["SLURM_TIME_FORMAT"] == "%s"
     assert {"-D", f"--user={ME}", "--starttime=2026-03-01"} <= set(call["words"])
 
 
 @pytest.mark.parametrize(
     ("output", "error", "code"),
-    [(SACCT_FORMAT.replace(",", "|"), "", 0), ("", "sacct: error: no database", 1), ("", "", 0)],
+    [
+        (HEADER, "", 0),
+        ("", "sacct: error: no database", 1),
+        ("", "", 0),
+        (f"{HEADER}\n{line('8', ME)}\n", "sacct: error: lost the database", 1),
+    ],
 )
-def test_nothing_to_export_is_an_error(shell, export, output, error, code):
+def test_nothing_or_part_of_it_is_an_error(shell, export, output, error, code):
     answer(shell, sacct=[output, error, code])
     done = export()
     assert done.returncode == 1

@@ -5,7 +5,7 @@ import json
 FAKE = """#!/usr/bin/env python3
 import json, os, sys
 name = os.path.basename(sys.argv[0])
-kept = {k: v for k, v in os.environ.items() if k.startswith(("SBATCH_", "COURSE_"))}
+kept = {k: v for k, v in os.environ.items() if k.startswith(("SBATCH_", "COURSE_", "SLURM_TIME"))}
 with open(os.environ["FAKE_LOG"], "a") as log:
     log.write(json.dumps({"name": name, "words": sys.argv[1:], "environment": kept}) + "\\n")
 answers = json.loads(os.environ.get("FAKE_ANSWERS", "{}"))
