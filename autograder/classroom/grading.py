@@ -1,6 +1,6 @@
 """Grade one submission: read its files, judge them, and return a Grade."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from traceback import extract_tb
@@ -101,8 +101,9 @@ def grade_files(
         settings.solved.get(lesson, {}),
         points=judged.score / judged.max_score if judged.max_score else 0,
     )
-    gave_points = {run.id: run for run in (*counted, *runs_compared(hand_in))}.values()
     trusted = settings.jobs is not None and seen.tier != EvidenceLevel.CONTRADICTED
+    gave_points = runs_of_checks(hand_in, {check.id for check in judged.checks if check.score > 0})
+    gave_points = gave_points or counted
     by_jobs = {check.id for check in rubric.checks if check.require}
     has_programs = any(name.lower().endswith(".py") for name in files.programs.values())
     again = repeated(hand_in, judged, reruns) if reruns else ()
@@ -119,11 +120,21 @@ def grade_files(
         runs=tuple(summaries(hand_in, runs, counted)),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
-        jobs_submitted=last_submit([*gave_points], settings.jobs or {}, logins) if trusted else "",
+        jobs_submitted=last_submit(gave_points, settings.jobs or {}, logins) if trusted else "",
         of_runs=sum(check.points for check in judged.checks if check.id in by_jobs),
         programs_missing=not has_programs if any(r.program for r in counted) else None,
         findings=(*findings, *judged.findings, *seen.findings),
     )
+
+
+def runs_of_checks(hand_in: HandIn, ids: Collection[str]) -> list[Run]:
+    """Return the runs that count in these checks, or that these checks judge together."""
+    asked = [c for check in hand_in.rubric.checks if check.id in ids for c in check.require]
+    asked = [condition for condition in asked if condition.only in (None, hand_in.profile)]
+    names = dict.fromkeys(name for condition in asked for name in condition.runs)
+    chosen = (measured_or_none(run_that_counts, hand_in, name) for name in names)
+    runs = [*filter(None, chosen), *runs_compared(hand_in, asked)]
+    return [*{run.id: run for run in runs}.values()]
 
 
 def places_of(checks: Sequence[Check]) -> Iterator[Where]:

@@ -128,10 +128,7 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
         if check.id in [other.id for other in rubric.checks[:index]]:
             yield (*place, "id"), f"an earlier check has the same id {check.id!r}"
         for number, condition in enumerate(check.require):
-            thresholds = (condition.threshold, condition.half_from, condition.zero_from)
-            names = [*condition.of, condition.base, condition.minus, condition.over]
-            names += [threshold.of for threshold in thresholds if threshold]
-            yield from unknown_runs((*place, "require", number), *names)
+            yield from unknown_runs((*place, "require", number), *condition.runs)
         for answer in check.answers:
             if answer not in rubric.answers:
                 yield (*place, "answers"), f"there is no {answer!r} under answers"

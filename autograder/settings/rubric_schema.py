@@ -200,6 +200,13 @@ class Condition(Strict):
                     f"{name} has to be {side} {self.operator}, and {begin:g} is not {side} {end:g}"
                 )
 
+    @property
+    def runs(self) -> list[str]:
+        """Return the names of all runs that the condition needs."""
+        thresholds = (self.threshold, self.half_from, self.zero_from)
+        others = [self.base, self.minus, self.over, *(t.of for t in thresholds if t)]
+        return [*self.of, *filter(None, others)]
+
     @cached_property
     def operator(self) -> str:
         return next(name for name in OPERATORS if getattr(self, name) is not None)
