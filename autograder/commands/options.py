@@ -81,6 +81,7 @@ class LoadedClass:
 def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
     """Read all files and check them against each other, before anything is graded."""
     field, folder = options.get, options["rubrics"]
+    late = field("late", LatePolicy())
     people, loaded = read_roster(field("roster")), rubrics_in(folder)
     expected = field("expected", folder / "expected")
     released = field("released", folder / "released")
@@ -93,12 +94,16 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
         released={n: load_released(released / f"{n}.json") for n in loaded},
         solved={n: load_released(expected / "gaps" / f"{n}.json") for n in loaded},
         references=read_calibration(field("calibration")),
-        jobs=read_accounting(options["accounting"]) if "accounting" in options else None,
+        jobs=(
+            read_accounting(options["accounting"], field("timezone"), late.by == "submit")
+            if "accounting" in options
+            else None
+        ),
         accounting_required=field("accounting_is") is not None,
         policy=replace(
             read_policy(
                 loaded,
-                field("late", LatePolicy()),
+                late,
                 file,
                 field("extensions"),
                 field("overrides"),
