@@ -214,10 +214,10 @@ def dated(
     if rules.by == "hand-in" or handed_in <= end:
         return whole, ""
     if jobs is None:
-        return whole, "the time of submission counts: the accounting does not have it for all jobs"
+        return whole, "counted from the submission, because the accounting lacks the time of a job"
     if handed_in > end + timedelta(days=rules.grace):
         over = f"over {counted(rules.grace, 'day')} after the deadline"
-        return whole, f"the time of submission counts: it is {over}"
+        return whole, f"counted from the submission, because it was {over}"
     answered = min(moment_of(grade.answered) or handed_in, handed_in)
     shown = [
         f"{time.astimezone(end.tzinfo):%Y-%m-%d %H:%M}" for time in (jobs, handed_in, answered)

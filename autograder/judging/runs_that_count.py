@@ -199,7 +199,9 @@ def read_as(run: Run, rubric: Rubric, name: str) -> str:
         is_format = run.format in choice.or_format or not choice.or_format
         missing = [] if is_format else ["the format " + " or ".join(choice.or_format)]
         size = choice.where.get("world_size")
-        missing += [f"{size} workers"] if size not in (None, run.workers) else []
+        missing += (
+            [counted(size, "worker")] if isinstance(size, int) and size != run.workers else []
+        )
     if run.format == UNREAD:
         how = "no training run was recognised"
     workers = f", {counted(run.workers, 'worker')}" if run.workers else ""

@@ -63,10 +63,15 @@ PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
 
 def _check_fraction(metric: str, value: object) -> None:
-    """Refuse "80%", and 80 for an accuracy, with the number that is meant."""
+    """Refuse "80%", and 80 for an accuracy, with the number that is meant.
+
+    An empty metric is a ratio of two runs.
+    """
     percent = PERCENT.fullmatch(value) if isinstance(value, str) else None
-    if percent:
+    if percent and metric in ("", *FRACTIONS):
         raise ValueError(f"write {float(percent[1]) / 100:g}, not {value}")
+    if percent:
+        raise ValueError(f"write a number, not {value}: this value is no fraction")
     if is_number(value) and value > FRACTIONS.get(metric, value):
         raise ValueError(f"{metric} is a fraction: write {value / 100:g}, not {value:g}")
 
