@@ -18,7 +18,7 @@ from lessons.toolkit.record.keras_callback import RunMethods, network_facts, rep
 from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, worst
 from lessons.toolkit.record.reading import labels_of, loaded_data, what_was_read
 from lessons.toolkit.record.run_record import short
-from lessons.toolkit.record.shares import share
+from lessons.toolkit.record.shares import numbers, share
 from lessons.toolkit.record.watch import TorchWatch
 
 PIECE = 1_000_000  # numbers that are sent at once when ranks are compared
@@ -36,7 +36,7 @@ class Run(run_record.Run):
     """
 
     def __init__(
-        self, lesson: str, args: Any = None, model: Any = None, source: Any = None, **more: Any
+        self, lesson: str, args: Any = None, model: Any = None, /, source: Any = None, **more: Any
     ) -> None:
         if not gc.get_freeze_count():
             # The objects of a framework stay until the end. Checking all of them once more
@@ -150,13 +150,20 @@ class Run(run_record.Run):
         if self.size > 1 and not self.ranks.gather:  # the other ranks' images are not known
             return at_most
         counted = self.everyone(self.watch.stop() if self.watch else self.images)
-        if any(each is None for each in counted):
-            return at_most
-        if self.watch is None:
-            unique = at_most["unique_samples"]
-            return {"unique_samples": unique and min(unique, sum(counted))}
-        read = what_was_read(counted) or {"distinct": 0}
-        return {"unique_samples": read["distinct"], "read": read}
+        known = all(each is not None for each in counted)
+        if self.watch and known:
+            read = what_was_read(counted) or {"distinct": 0}
+            return {"unique_samples": read["distinct"], "read": read}
+        most = [each for each in (at_most["unique_samples"], self.covered()) if each]
+        if most and known:
+            most.append(sum(counted))
+        return {"unique_samples": min(most, default=None)}
+
+    def covered(self) -> int | None:
+        """Return how many different samples the ranks' shares have together, if all are known."""
+        own = None if self.shard is None else numbers(self.shard, self.all_samples())
+        shares = self.everyone(own)
+        return None if None in shares else len(set().union(*shares))
 
     def look_at_parameters(self) -> None:
         """Compare the parameters with their start, and with those of the other ranks."""

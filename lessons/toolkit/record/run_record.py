@@ -50,7 +50,7 @@ class Run:
     """
 
     def __init__(
-        self, lesson: str, args: Any = None, model: Any = None, source: Any = None, **facts: Any
+        self, lesson: str, args: Any = None, model: Any = None, /, source: Any = None, **facts: Any
     ) -> None:
         rank, size, local = (facts.pop(name, None) for name in ("rank", "size", "local_rank"))
         self.ranks = find_ranks() if size is None else Ranks(int(rank), int(size), int(local or 0))

@@ -15,20 +15,28 @@ def share(shard: Iterable[Any] | None, samples: int | None) -> dict[str, Any]:
     """
     if shard is None:
         return {"samples": samples, "shard_ids_hash": None if samples is None else "all"}
-    if isinstance(shard, tuple | slice):
-        start, stop, step = (
-            (shard.start, shard.stop, shard.step) if isinstance(shard, slice) else shard
-        )
-        stop = samples if stop is None else stop
-        if stop is None:
-            raise ValueError("Run(shard=(start, None, step)) needs a dataset or samples=.")
-        slice_ = [int(start or 0), int(stop), int(step or 1)]
-        return {**ids_hash(list(range(*slice_)), samples), "shard": slice_}
-    ids = sorted(set(plain(shard if hasattr(shard, "tolist") else list(shard))))
+    ids = numbers(shard, samples)
     found = ids_hash(ids, samples)
+    if isinstance(shard, tuple | slice):
+        return {**found, "shard": slice_of(shard, samples)}
     if found["shard_ids_hash"] != "all" and (slices := blocks(ids)):
         found["slices"] = slices
     return found
+
+
+def numbers(shard: Iterable[Any], samples: int | None) -> list[Any]:
+    """Return the indices or names of a rank's samples in ascending order."""
+    if isinstance(shard, tuple | slice):
+        return list(range(*slice_of(shard, samples)))
+    return sorted(set(plain(shard if hasattr(shard, "tolist") else list(shard))))
+
+
+def slice_of(shard: Any, samples: int | None) -> list[int]:
+    start, stop, step = (shard.start, shard.stop, shard.step) if isinstance(shard, slice) else shard
+    stop = samples if stop is None else stop
+    if stop is None:
+        raise ValueError("Run(shard=(start, None, step)) needs a dataset or samples=.")
+    return [int(start or 0), int(stop), int(step or 1)]
 
 
 def ids_hash(ids: list[Any], samples: int | None) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def test_training_alone_is_timed(keras):
     for epoch, start, following in zip(epochs, starts, starts[1:], strict=False):
         assert 0 < epoch["seconds"] < following - start - 0.9
     assert [epoch["steps"] for epoch in epochs] == [4, 4, 4]
-    assert [epoch["unique_samples"] for epoch in epochs] == [64, 64, 64]
+    assert [epoch["unique_samples"] for epoch in epochs] == [32, 32, 32], "no more than its share"
     assert [epoch["lr"] for epoch in epochs] == pytest.approx([0.05, 0.025, 0.0125], rel=0.2)
     assert all(isinstance(epoch["loss"], float) for epoch in epochs)
     validations = of(found, "eval_accuracy")
