@@ -19,6 +19,11 @@ def hand_in(drop: Path, packed: Path) -> str:
     The folder gets its name when it is complete, and is an attempt of its own.
     """
     check_drop(drop)
+    if drop.stat().st_gid in {os.getegid(), *os.getgroups()}:
+        raise click.ClickException(
+            f"nothing was submitted to {drop}: your own group can read it. It should belong "
+            f"to a group of teachers: tell your instructor. Your zip file is complete: {packed}"
+        )
     content = packed.read_bytes()
     place = drop / f"{packed.stem}-{secrets.token_hex(6)}"
     hidden = drop / f".{place.name}"

@@ -13,6 +13,8 @@ def drop(tmp_path, monkeypatch):
     place = tmp_path / "drop"
     place.mkdir()
     place.chmod(0o3773)
+    monkeypatch.setattr(os, "getegid", lambda: place.stat().st_gid + 1)
+    monkeypatch.setattr(os, "getgroups", list)
     monkeypatch.setenv("COURSE_DROP", str(place))
     return place
 
@@ -47,6 +49,18 @@ def test_a_full_folder_loses_nothing(folder, lessons_command, drop, monkeypatch,
     done = lessons_command("submit", "02")
     assert done.exit_code == 1
     assert word in done.output
+    assert not [*drop.iterdir()]
+    assert (folder.parent / "02_serial.zip").is_file()
+
+
+@pytest.mark.parametrize(("name", "wrap"), [("getegid", int), ("getgroups", lambda gid: [gid])])
+def test_a_folder_that_the_students_group_can_read_gets_nothing(
+    folder, lessons_command, drop, monkeypatch, name, wrap
+):
+    monkeypatch.setattr(os, name, lambda: wrap(drop.stat().st_gid))
+    done = lessons_command("submit", "02")
+    assert done.exit_code == 1
+    assert "group" in done.output
     assert not [*drop.iterdir()]
     assert (folder.parent / "02_serial.zip").is_file()
 
