@@ -99,7 +99,7 @@ def main():
         metrics=["accuracy"],
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
-    path = f"checkpoints/{args.model}_{hvd.size()}.weights.h5"
+    path = f"checkpoints/{args.model}_{hvd.size()}.weights.h5"  # saves Adam's state, too
     if args.resume and not os.path.exists(path):
         raise SystemExit(f"There is no checkpoint {path}: run once without --resume.")
     if args.resume:
@@ -114,7 +114,7 @@ def main():
         mnist.y_train,
         batch_size=args.batch_size,
         initial_epoch=done,
-        epochs=math.ceil(args.epochs / hvd.size()),  # passes of all ranks, as requested
+        epochs=math.ceil(args.epochs / hvd.size()),  # because every rank reads all images
         verbose=2 if hvd.rank() == 0 else 0,
         callbacks=[run.keras(), *checkpoints(path)],
     )

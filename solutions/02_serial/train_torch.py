@@ -1,4 +1,4 @@
-"""Train a small network on MNIST with PyTorch, on one device: train.py with a visible loop.
+"""Train a small network on MNIST with PyTorch, on one device, with a training loop of its own.
 
 python train_torch.py --epochs 4 --batch-size 32
 """
@@ -59,7 +59,7 @@ def train_epoch(model, loader, optimizer, loss_function, device):
         loss, outputs = train_step(model, optimizer, loss_function, x, y)
         loss_sum += loss.detach() * len(y)
         right += (outputs.argmax(1) == y).sum()
-    images = len(loader.sampler)
+    images = len(loader.dataset)
     return loss_sum.item() / images, right.item() / images
 
 

@@ -3,7 +3,9 @@
 torchrun --nproc-per-node=2 probe.py
 
 Nothing here is to be filled in. This is how to test a distributed program, also one of your own:
-real ranks take a few steps that one process can take again.
+start each rank differently, write down what enters the network, take the same steps again in one
+process, and compare. Double precision leaves errors of about 1e-15, and SGD hides none. An error
+above 1e-6 is a mistake; `exchanges` has to be 1, `largest_part` 3, and all other measures 0.
 """
 
 import copy
@@ -52,7 +54,10 @@ def distance(found, right, scale):
 
 
 def watch(inside, optimizer=None):
-    """Return a list that gets the numbers of the images in each step, or in each forward pass."""
+    """Return a list that gets the numbers of the images in each step, or in each forward pass.
+
+    An image's number is its first pixel.
+    """
     passes, steps = [], []
 
     def before_forward(_, inputs):
@@ -117,7 +122,8 @@ def who_read_what(everyone):
         twice = max(twice, len(together) - len(set(together)))
     yield "orders_wrong", wrong
     yield "images_left_out", missing
-    yield "images_repeated", twice - -IMAGES % size  # the sampler pads unequal shares
+    padding = -IMAGES % size  # images that the sampler repeats, so that all shares are equal
+    yield "images_repeated", twice - padding
 
 
 def in_parts(device):
@@ -149,7 +155,7 @@ def in_parts(device):
 
 def alone(device):
     """Let one rank take a step while the others wait. The right step is computed by hand."""
-    lone = min(1, dist.get_world_size() - 1)  # not rank 0, which sends DDP's buffers
+    lone = min(1, dist.get_world_size() - 1)  # rank 0 only sends DDP's buffers, and might not wait
     pause = dist.new_group(backend="gloo")
     x, y = (each[:ODD].to(device) for each in images())
     inside = nn.Sequential(network(0), nn.BatchNorm1d(10).double()).to(device)

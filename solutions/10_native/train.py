@@ -52,7 +52,7 @@ def start_ranks(rank, size, local_rank, timeout):
 
 
 def distribute(model, device, bucket_mb=25):
-    """Return the network with rank 0's start; its gradients will be averaged over all ranks.
+    """Return the network with rank 0's parameters; its gradients will be averaged over all ranks.
 
     DistributedDataParallel's device_ids is a list with this rank's GPU, or None on CPUs.
     """
@@ -63,7 +63,7 @@ def distribute(model, device, bucket_mb=25):
 
 
 def make_loader(images, batch_size, seed):
-    """Return batches of this rank's share of the images; the seed draws how they are shuffled."""
+    """Return batches of this rank's share of the images, which all ranks shuffle with one seed."""
     gpu = torch.cuda.is_available()  # only pinned memory is copied while a GPU computes
     ### BEGIN SOLUTION Exercise 10.2: a DistributedSampler with the seed, and a DataLoader with it
     sampler = DistributedSampler(images, seed=seed)
@@ -100,7 +100,7 @@ def train_epoch(model, loader, optimizer, loss_function, device, epoch, parts=1)
 
 @torch.no_grad()
 def evaluate(model, loader, loss_function, device):
-    """Return the mean loss and the accuracy with the current parameters."""
+    """Return the mean loss and the accuracy over all ranks. Every rank has to call it."""
     model.eval()
     sums = torch.zeros(2, device=device)  # of the losses, and of the right answers
     for x, y in loader:
@@ -108,7 +108,7 @@ def evaluate(model, loader, loss_function, device):
         outputs = model(x)
         sums += torch.stack([loss_function(outputs, y) * len(y), (outputs.argmax(1) == y).sum()])
     model.train()
-    dist.all_reduce(sums)  # each rank has tested its share of the images
+    dist.all_reduce(sums)  # each rank has tested its own share, in which no image is repeated
     return (sums / len(loader.dataset)).tolist()
 
 
@@ -122,7 +122,7 @@ def command_line():
     parser.add_argument("--batch-size", type=int, default=32, help="images a step, on each rank")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
-    parser.add_argument("--accumulate", type=int, default=1, help="parts of a batch, one by one")
+    parser.add_argument("--accumulate", type=int, default=1, help="parts that make up a batch")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 
@@ -132,7 +132,7 @@ def main():
 
     rank, size, local_rank = who_am_i()
     device = start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
-    torch.manual_seed(args.seed + rank)  # different networks, until they are made equal
+    torch.manual_seed(args.seed + rank)  # other numbers on each rank; DDP sends rank 0's network
     mnist = data.load("mnist", args.train_samples)
     train_set = TensorDataset(torch.tensor(mnist.x_train), torch.tensor(mnist.y_train))
     test_set = TensorDataset(torch.tensor(mnist.x_test), torch.tensor(mnist.y_test))

@@ -26,8 +26,8 @@ def pages(tmp_path_factory):
         Path("lessons/02_serial/train.py")
         .read_text()
         .replace(
-            "        test_accuracy=accuracy,",
-            f"        test_accuracy={'9' * 200},\n# {LONG}\n{LONG}\n",
+            "    run.end(test_loss=loss, test_accuracy=accuracy)",
+            f"    run.end(test_accuracy={'9' * 200})\n# {LONG}\n{LONG}\n",
         )
     )
     (folder / "class" / LONG / "02" / "train.py").write_text(changed)
@@ -76,7 +76,7 @@ def test_from_the_class_to_the_lines_that_a_student_changed(browser, pages):
     page.get_by_role("link", name="programs").click()
     lines = page.locator("table.code tbody tr")
     gone, new, script = (lines.nth(number).inner_text() for number in range(3))
-    assert gone.endswith("test_accuracy=accuracy,")
+    assert gone.endswith("test_accuracy=accuracy)")
     assert "test_accuracy=999" in new
     assert "<script>document.title='hit'<xxx" in script
     assert page.title() != "hit"
