@@ -58,7 +58,7 @@ def attempt(test: Test, values: Sequence[Any]) -> tuple[dict[str, float], str]:
     try:
         for measure, value in test(*values):
             found[measure] = float(value)
-    except Exception as error:  # an open gap, or a mistake in a student's function
+    except (Exception, SystemExit) as error:  # an open gap, or a mistake in a student's function
         lines = str(error).splitlines() or [""]
         return found, f"{type(error).__name__}: {lines[0][:100]}".removesuffix(": ")
     return found, ""

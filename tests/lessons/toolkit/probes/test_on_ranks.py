@@ -23,6 +23,10 @@ def fails_on_one():
 def is_nan():
     return [("nan", float("nan") if rank else 0.0)]
 
+def leaves():
+    raise SystemExit("as in a program")
+    yield
+
 def waits():
     if rank == 0:
         MPI.COMM_WORLD.recv(source=1)
@@ -32,7 +36,7 @@ def comes_too_late():
     return [("late", 0)]
 
 run = Run("10", {"seed": 1}, source="probe")
-tests = {differs: ("error",), fails_on_one: ("partly", "never"), is_nan: ("nan",)}
+tests = {differs: ("error",), fails_on_one: ("partly", "never"), is_nan: ("nan",), leaves: ("left",)}
 STUCK = {waits: ("waited",), comes_too_late: ("late",)}
 run_tests(run, tests | (STUCK if "STUCK" in os.environ else {}), patience=5)
 """
@@ -53,6 +57,7 @@ def test_the_worst_of_all_ranks_counts_and_errors_are_failures(tmp_path):
         assert measures[name]["failed"] == "rank 1: NotImplementedError: Exercise 10.4: the parts"
     assert measures["nan"]["value"] is None
     assert "nan" in measures["nan"]["failed"]
+    assert measures["left"]["failed"] == "rank 0: SystemExit: as in a program"
     assert of(found, "header")[0]["value"]["source"] == "probe"
     assert of(found, "run_stop")[0]["metadata"]["status"] == "success"
 
