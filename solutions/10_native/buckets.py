@@ -1,6 +1,6 @@
 """Measure when gradients travel: DDP's buckets by size, and the cost of a late rank.
 
-mpirun -np 2 python buckets.py --bucket-mb 0.05 0.25 25 --late-ms 40
+torchrun --nproc-per-node=2 buckets.py --bucket-mb 0.05 0.25 25 --late-ms 40
 """
 
 import argparse

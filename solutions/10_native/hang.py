@@ -1,6 +1,6 @@
 """Let one rank step alone while others wait: where does each one wait, and when does it end?
 
-mpirun -np 2 python hang.py --timeout 6
+torchrun --nproc-per-node=2 hang.py --timeout 6
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Measure strong, epoch and weak scaling in one launch, with your `plan` of train.py.
 
-mpirun -np 2 python study.py --rounds 6 --batch-size 64 --train-samples 256
+cluster submit job_study.sbatch --rounds 6 --batch-size 64 --train-samples 256
 
 The processes that measure do not import train.py: they ask another process for its plans.
 """

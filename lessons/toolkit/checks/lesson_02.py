@@ -33,7 +33,7 @@ def check_2_1(build_model: Function) -> str:
 
     model = build_model("mlp512")
     if not hasattr(model, "count_params"):
-        advice = "Make a model of the layers: `keras.Sequential([…])`."
+        advice = "Make a model of the layers, and return it: `return keras.Sequential([…])`."
         raise CheckFailed("build_model returns a Keras model", shown(model), advice)
     if not model.built:  # train.py counts the parameters before any image goes through
         advice = "Write `input_shape=(28, 28)` in the first layer."

@@ -5,6 +5,7 @@ import copy
 import datetime
 import inspect
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -13,6 +14,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 from lessons.toolkit.checks.shared.one_rank import one_rank
 
 TIMEOUT = datetime.timedelta(seconds=77)
+MEETING = {"MASTER_ADDR": "n1", "MASTER_PORT": "48123"}
 
 
 @contextlib.contextmanager
@@ -28,6 +30,7 @@ def with_gpus(program: Any, gpus: int, local: int) -> Iterator[mock.Mock]:
         mock.patch.object(torch.distributed, "init_process_group", calls.init),
         mock.patch.object(torch.nn.parallel, "DistributedDataParallel", calls.wrap),
         mock.patch.object(program, "DistributedDataParallel", calls.wrap, create=True),
+        mock.patch.dict(os.environ, MEETING),
     ):
         yield calls
 
@@ -65,10 +68,18 @@ def check_10_1(program: Any) -> str:
         with with_gpus(program, gpus, local) as calls:
             device = program.start_ranks(rank, 8, local, TIMEOUT)
             ddp = program.distribute(model, right, 3)
+            fixed = {name: os.environ.get(name) for name in MEETING} != MEETING
         asked = arguments(torch.distributed.init_process_group, calls.init)
         if not asked:
             advice = "Without this call, the ranks do not know each other."
             raise CheckFailed("dist.init_process_group(…) is called", "it is not", advice)
+        if fixed or asked.get("init_method") not in (None, "env://"):
+            advice = (
+                "Leave init_method out, and set none of these variables. With a constant port, "
+            )
+            advice += "two jobs on a node collide; on each node, 127.0.0.1 is that node itself."
+            found = shown(asked.get("init_method", "other ones"))
+            raise CheckFailed("address and port from MASTER_ADDR and MASTER_PORT", found, advice)
         values = ("nccl" if gpus else "gloo", rank, 8, TIMEOUT)
         for (name, advice), value in zip(FACTS.items(), values, strict=True):
             if asked.get(name) != value:

@@ -19,6 +19,7 @@ def check_14_1(step_flops: Function) -> str:
             "forward pass, so it costs as much as two forward passes.",
             (products + attention) / 2: "A multiplication and an addition are two operations.",
             products: "Add the two products of attention, which have no parameters.",
+            products + 12 * width * length * tokens: "Each layer has attention: times layers.",
             products + attention / 3: "Attention has a backward pass, too.",
             products + attention / 2: "Attention has two products: scores, and weighted values.",
             products + attention / length: "Each token is compared with all tokens of its window.",

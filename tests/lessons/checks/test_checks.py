@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from types import ModuleType
 
 import pytest
 from advice import ROOT, assert_advice, failure
@@ -46,13 +47,24 @@ def test_an_error_that_a_library_raises_is_not_a_gap():
 
 
 @pytest.mark.parametrize("found", [None, "None", "NoneType"])
-def test_a_function_without_return_is_advised_to_return(found):
+def test_only_a_function_without_return_is_advised_to_return(found):
     @exercise("9.9")
-    def check():
+    def check(student):
         """A layer."""
-        raise CheckFailed("a layer", found, "Add a layer.")
+        raise CheckFailed("a layer of build", found, "Add a layer.")
 
-    assert failure(check).args == ("a layer", found, RETURN)
+    def forgets(size):
+        size += 1
+
+    def returns(size):
+        return None if size else 1
+
+    assert failure(check, forgets).args[2] == RETURN
+    assert failure(check, returns).args[2] == "Add a layer."
+    for function, advice in ((forgets, RETURN), (returns, "Add a layer.")):
+        program = ModuleType("program")
+        program.build, program.other = function, forgets
+        assert failure(check, program).args[2] == advice
     assert failure(lesson_02.check_2_5, lambda us, samples: None).args[2] == RETURN
 
 

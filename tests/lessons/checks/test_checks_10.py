@@ -44,6 +44,9 @@ ZERO = "optimizer.zero_grad()\n    "
 FORWARD = "loss_function(model.module(x), y).backward()"
 MISTAKES = [
     ("10.1", f"    {INIT}\n", "", "without this call"),
+    ("10.1", "(backend, rank", "(backend, 'tcp://127.0.0.1:29500', rank", "a constant port"),
+    ("10.1", INIT, f"__import__('os').environ['MASTER_PORT'] = '1'\n    {INIT}",
+     "a constant port"),
     ("10.1", '"nccl"', '"gloo"', "nccl works only between GPUs"),
     ("10.1", '"gloo"', '"nccl"', "backend='gloo'"),
     ("10.1", '"cuda", local_rank', '"cuda", rank', "local_rank: rank counts"),

@@ -61,6 +61,10 @@ def test_the_older_name_of_the_collective_passes(students):
 
 COLLECT = "unit.when_complete(unit.collect)\n"
 GATHER = "dist.all_gather_into_tensor(self.whole, self.part.detach())"
+BY_BLOCK = "    for block in model.blocks:\n        fully_shard(block, **how)\n"
+WHOLE = "    fully_shard(model, **how)\n"
+AGAIN = "functools.partial(checkpoint, block.forward, use_reentrant=False)"
+WAIT = "for message in dist.batch_isend_irecv(messages):\n            message.wait()"
 SENT = "sent, added = (rank - step - 1) % size, (rank - step - 2) % size"
 WRONG = [
     ("13.1", "(4, 2)", "(4, 1)", "Adam keeps two"),
@@ -73,23 +77,28 @@ WRONG = [
     ("13.3", " / self.size\n", "\n", "divide by self.size"),
     ("13.3", "self.reduce_scatter(flat) /", "flat.chunk(self.size)[dist.get_rank()] /",
      "only this rank's gradient"),
-    ("13.4", SENT, SENT.replace("- 1", "- 0").replace("- 2", "- 1"), "nothing was added"),
+    ("13.4", SENT, SENT.replace("- 1", "- 0").replace("- 2", "- 1"), "Start by sending"),
+    ("13.4", WAIT, "dist.batch_isend_irecv(messages)", "Is `wait()` called"),
     ("13.4", "parts[added] = parts[added] + received", "parts[added] = received", "the sum so far"),
     ("13.4", "range(size - 1)", "range(size)", "rank"),
     ("13.5", COLLECT, "unit.collect()\n", "no brackets"),
     ("13.5", "if stage == 2:", "if stage >= 1:", "do nothing here"),
+    ("13.5", "register_forward_hook(lambda *_: unit.free())", "register_forward_hook(unit.free)",
+     "lambda *_: unit.free()"),
     ("13.5", "(unit.collect, unit.free)", "(unit.free, unit.collect)", "collect first, then free"),
     ("13.6", "    dist.all_reduce(squares)\n", "", "only this rank's parts"),
     ("13.6", ".clamp(max=1)", "", "is not scaled"),
     ("13.6", "(squares.sqrt() + 1e-6)", "squares", "root is missing"),
-    ("13.7", "    for block in model.blocks:\n        fully_shard(block, **how)\n", "",
-     "for each block in model.blocks"),
-    ("13.7", "    fully_shard(model, **how)\n", "", "outside the blocks"),
+    ("13.7", BY_BLOCK, "", "for each block in model.blocks"),
+    ("13.7", WHOLE, "", "outside the blocks"),
+    ("13.7", BY_BLOCK + WHOLE, WHOLE + BY_BLOCK, "the blocks first"),
     ("13.7", "fully_shard(block, **how)", 'fully_shard(block, mesh=how["mesh"])', "pass **how"),
     ("13.8", "block.forward, use_reentrant=False", "block.forward, use_reentrant=True",
      "use_reentrant=False"),
-    ("13.8", "functools.partial(checkpoint, block.forward, use_reentrant=False)", "block.forward",
-     "the block computes twice"),
+    ("13.8", AGAIN, "block.forward", "the block computes twice"),
+    ("13.8", AGAIN, "lambda x: checkpoint(block, x, use_reentrant=False)", "keep the old one"),
+    ("13.8", AGAIN, "lambda x: checkpoint(block.forward, x, use_reentrant=False)",
+     "keep the old one"),
     ("13.9", "{\"model\": parameters, \"optimizer\": state}, checkpoint_id=folder)\n    set_state",
      "{\"model\": parameters}, checkpoint_id=folder)\n    set_state", "running means"),
     ("13.9", "    dcp.load(", "    dict(", "fills the dictionaries"),

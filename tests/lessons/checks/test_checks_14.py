@@ -51,6 +51,7 @@ WRONG = [
     ("14.1", "return products + attention", "return products", "which have no parameters"),
     ("14.1", "6 * params", "2 * params", "two products for each one"),
     ("14.1", "3 * layers", "layers", "has a backward pass"),
+    ("14.1", "3 * layers * ", "3 * ", "Each layer"),
     ("14.2", "min(peak, ", "max(peak, ", "limited by the bandwidth"),
     ("14.2", "return min(peak, flops / moved * bandwidth)", "return flops / moved * bandwidth",
      "faster than the peak"),

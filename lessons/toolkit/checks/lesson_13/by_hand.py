@@ -11,6 +11,10 @@ from lessons.toolkit.ranks.wire import bytes_received
 
 Function = Callable[..., Any]
 HANGS = "Every rank must call the same collectives, and each message needs a receiver."
+UNFINISHED = (
+    "Is `wait()` called for each message that batch_isend_irecv returns? Every rank must also "
+    "receive as many messages as its left neighbour sends."
+)
 
 
 def numbers(tensor: Any) -> str:
@@ -117,7 +121,8 @@ def check_13_4(ring: ModuleType) -> str:
     size, length = 4, 20_000
     numbers_of = torch.arange(size * length, dtype=torch.float64)
     inputs = [numbers_of + 100.0**rank for rank in range(size)]
-    found = on_ranks(size, partial(try_ring, ring.ring_reduce_scatter, inputs), check_13_4, HANGS)
+    work = partial(try_ring, ring.ring_reduce_scatter, inputs)
+    found = on_ranks(size, work, check_13_4, UNFINISHED)
     sums = torch.stack(inputs).sum(0).chunk(size)
     for rank, (part, received) in enumerate(found):
         if not same(part, sums[rank]):
@@ -125,7 +130,8 @@ def check_13_4(ring: ModuleType) -> str:
             if any(same(part, other) for other in sums):
                 advice = "That is the sum of another rank's part: start with part rank - 1."
             elif same(part, inputs[rank].chunk(size)[rank]):
-                advice = "That is only this rank's own part: nothing was added."
+                advice = "That is only this rank's own part: nothing was added to it. Start by "
+                advice += "sending part rank - 1, so that part rank is received and added last."
             what = f"ring_reduce_scatter on rank {rank} of {size} begins {numbers(sums[rank][:3])}"
             raise CheckFailed(what, numbers(part.flatten()[:3]), advice)
         if received is not None and received > 1.2 * 8 * length * (size - 1):
@@ -156,7 +162,15 @@ def noted_step(watch: Function, stage: int) -> list[str]:
 
     events: list[str] = []
     calls: list[Any] = []
-    noted = {name: partial(events.append, name) for name in ("gather", "free", "collect")}
+
+    def note(name: str, *given: Any) -> None:
+        if given:
+            advice = f"PyTorch calls hooks with arguments: register `lambda *_: unit.{name}()`."
+            found = f"called with {len(given)} arguments"
+            raise CheckFailed(f"unit.{name}() is called without arguments", found, advice)
+        events.append(name)
+
+    noted = {name: partial(note, name) for name in ("gather", "free", "collect")}
     unit = SimpleNamespace(when_complete=lambda *given: calls.extend(given), **noted)
 
     class Module(torch.nn.Module):

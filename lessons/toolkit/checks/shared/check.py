@@ -6,11 +6,14 @@ result) into the same three lines. Students see the first line of a check's docs
 """
 
 import copy
+import dis
 import functools
+import itertools
 import linecache
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from inspect import isfunction, ismodule
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,7 @@ Function = Callable[..., Any]
 ALL_CHECKS = str(Path(__file__).parents[1])
 SIMULATED_RANKS = str(Path(__file__).parents[2] / "ranks")
 GAP = re.compile(r"(Exercise \d+\.\d+[a-z]?|Predict|Answer): (.+)")
-NOTHING = ("None", "NoneType", "a NoneType")  # found by a check if there is no `return`
+NOTHING = ("None", "NoneType", "a NoneType")  # a check may find it if there is no `return`
 RETURN = "Does the function return its result? Write `return …` in its last line."
 # What beginners' errors say, and what to try.
 BY_HAND = "Do the arithmetic by hand for these numbers and compare."
@@ -29,6 +32,7 @@ ADVICE_BY_MESSAGE = {
     "for ^": "`^` is not the power: write `**`.",
     "'int' object is not iterable": "To go from 0 to n - 1, write `range(n)`.",
     "'NoneType' object": "A value is None: a function returned nothing, or it is not set yet.",
+    "Invariant encountered": "`fully_shard` takes the blocks first, then the network around them.",
 }
 ADVICE_BY_TYPE = {
     "NameError": "A name is misspelt, or it is not defined here.",
@@ -37,6 +41,8 @@ ADVICE_BY_TYPE = {
     "ZeroDivisionError": "Which number can be 0 here?",
     "KeyError": "This key does not always exist.",
     "ImportError": "Is the course's environment active?",
+    "RecursionError": "A function calls itself. If it replaces another one, keep the old one in a "
+    "variable first: `old = block.forward`.",
 }
 
 
@@ -82,7 +88,7 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
             try:
                 right = function(*students, **options)
             except CheckFailed as failed:
-                raise named(failed, number) from None
+                raise named(failed, number, students) from None
             except Exception as error:
                 if task := task_of(error):
                     gap = StillAGap(
@@ -100,13 +106,26 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
     return decorate
 
 
-def named(failed: CheckFailed, number: str) -> CheckFailed:
-    """Return the failure with its exercise, and with advice if a function returned nothing."""
+def named(failed: CheckFailed, number: str, students: Sequence[Any] = ()) -> CheckFailed:
+    """Return the failure with its exercise, and with advice if a function has no `return`."""
     expected, found, try_ = failed.args
-    if not isinstance(failed, StillAGap) and str(found) in NOTHING and "`return" not in try_:
-        failed.args = expected, found, RETURN
+    if str(found) in NOTHING and "`return" not in try_:
+        words = set(re.findall(r"\w+", str(expected)))
+        parts = [vars(each).get(name) for each in students if ismodule(each) for name in words]
+        if any(map(returns_nothing, [*students, *parts])):
+            failed.args = expected, found, RETURN
     failed.exercise = number
     return failed
+
+
+def returns_nothing(function: Any) -> bool:
+    """Return whether no line of a function returns a value."""
+    steps = list(dis.get_instructions(function)) if isfunction(function) else []
+    ends = [(a, b) for a, b in itertools.pairwise(steps) if b.opname.startswith("RETURN_")]
+    values = [a if b.opname == "RETURN_VALUE" else b for a, b in ends]  # Python 3.12: RETURN_CONST
+    return bool(ends) and all(
+        each.opname in ("LOAD_CONST", "RETURN_CONST") and each.argval is None for each in values
+    )
 
 
 def task_of(error: BaseException) -> str:
