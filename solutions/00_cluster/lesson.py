@@ -55,10 +55,9 @@ for line in Path(gpt.files[0]).read_text().splitlines():
 
 # %% [markdown]
 # **What you should see.** Below the curve, two lines say on which host each rank ran. Before training, the network
-# writes noise. After ten epochs (parts of the training), it writes letters, words and brackets, without
-# understanding any of it. It learned this in your job: each rank read 128,000 characters, and the two averaged
-# what they had learned, 500 times in all. `train_gpt.py` is the whole program. `gpt.py` contains the network,
-# which has about 410,000 numbers.
+# writes noise. After ten epochs (parts of the training), it writes letters, words and brackets, without understanding
+# any of it. Each rank read 128,000 characters, and the two averaged what they had learned, 500 times in all.
+# `train_gpt.py` is the whole program. `gpt.py` contains the network, which has about 410,000 numbers.
 #
 # A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
 # The cell above read that file (`gpt_1.out`, or a similar name) while it grew.
@@ -140,9 +139,8 @@ task = next(line for line in records if '"key":"rank"' in line)
 print(f"{len(records)} lines like this one:\n{task}")
 
 # %% [markdown]
-# This is the **run record**. Each line is one event: a task has started, an epoch has ended, something was
-# measured. The course uses these lines to draw its pictures and count your points. You never need to read
-# them.
+# This is the **run record**: one line per event, such as the end of an epoch. The course draws its pictures and
+# counts your points from these lines. You never need to read them.
 
 # %%
 same = {rank.host for rank in run.ranks} == {socket.gethostname()}
@@ -207,10 +205,9 @@ course.predictions.compare("predict_survivor", survivor, how="saw")
 #
 #     cluster use juwels --account PROJECT
 #
-# This writes `~/.dl-course/site.sh`. The file contains everything that differs between computers: account
-# and partition, modules, and what `launch` means (`srun`, `mpirun` or `mpiexec`). Every job file reads it,
-# so the lessons are the same on every computer. `sbatch` needs it, too: load it once in each terminal. Then
-# submit your job:
+# This writes `~/.dl-course/site.sh`. The file contains everything that differs between computers: account and
+# partition, modules, and what `launch` means (`srun`, `mpirun` or `mpiexec`). Every job file reads it. `sbatch` needs
+# it, too: load it once in each terminal. Then submit your job:
 #
 #     source ~/.dl-course/site.sh
 #     sbatch job.sbatch
@@ -324,9 +321,9 @@ print(f"{idle_share([(cores, elapsed, trained)]):.0%} of them without training,"
 print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limit")
 
 # %% [markdown]
-# The rest is startup (launcher, Python, imports) and text output. If a long training run shows a
-# share like this, it is waiting for something. Lesson 04 finds out what for. Slurm calculates the share of
-# time in which the cores were busy, and calls it *CPU efficiency*. (A laptop has no `seff`, and does not record CPU times.)
+# The rest is startup (launcher, Python, imports) and text output. If a long training run shows a share like this, it
+# is waiting for something (lesson 04). Slurm's `seff` prints the share of time in which the cores were busy, the *CPU
+# efficiency*. (A laptop has none.)
 #
 #     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS
 #     seff JOB
@@ -410,9 +407,9 @@ course.check("0.5")
 # %% [markdown]
 # ## Look up later
 #
-# **Portals.** Many centres offer Jupyter on a web page, mostly with Open OnDemand. The notebook then runs
-# on a compute node that the portal requested for you. Portals offer other programs in the same way: RStudio,
-# image platforms such as BisQue, and NVIDIA's DIGITS.
+# **Portals.** Many centres offer Jupyter on a web page, mostly with Open OnDemand. The notebook then runs on a
+# compute node that the portal requested for you. They offer other programs in the same way: RStudio, image platforms
+# such as BisQue and, years ago, NVIDIA's DIGITS.
 #
 # **Environments.** A course at BioHPC (UT Southwestern, 2022) created its own environment with `conda create
 # -n py3.6-keras …` and registered it as a kernel with `ipython kernel install --user --name py3.6-keras
@@ -445,9 +442,8 @@ course.check("0.5")
 #     launch python -u train.py
 #     exit
 #
-# Load the site's file twice. Before the allocation, it tells `salloc` the account and the partition.
-# Inside the allocation, it loads the software. If you forget `exit`, you keep an idle node and pay for it.
-# (A laptop has no `salloc` and needs none.)
+# Load the site's file twice. Before the allocation, it tells `salloc` the account and the partition. Inside the
+# allocation, it loads the software. If you forget `exit`, you pay for an idle node. (A laptop needs no `salloc`.)
 #
 # **Time limits** are not exact. On a real Slurm (one machine that acts as four nodes), a job with a limit of
 # one minute ended after about 1:25, because Slurm checks only now and then.
@@ -471,7 +467,7 @@ course.check("0.5")
 # - Requesting tasks starts none of them. One dead rank ends the job for all ranks.
 # - A job's results and errors go to two files, whose names contain the job's number.
 # - You pay for the cores that you hold. The accounting says how long you held them.
-# - The differences between computers are in the site's file, not in the lesson.
+# - What differs between computers is in the site's file.
 #
 # **To show a friend**, take what your two ranks learned to write. The picture is saved beside this page.
 

@@ -58,10 +58,9 @@ course.answers.note(predict_divergence=predict_divergence, predict_shuffled=pred
 # photograph has 224 × 224 pixels in 3 colours. The answer is one of 10 kinds. So the robot needs a
 # *function* from many numbers to ten. Try to write it with `if` and loops: which pixel do you look at first?
 #
-# Pattern recognition, classification, clustering: such tasks are easy to show with examples and impossible
-# to spell out. So we choose a form that can become almost any function, and *fit* it to examples. A better
-# camera and more insects need a larger model, which trains longer and is trained again more often. That is
-# where supercomputers come in.
+# Pattern recognition, classification, clustering: such tasks are easy to show with examples and impossible to spell
+# out. So we choose a form that can become almost any function, and *fit* it to examples. A better camera and more
+# insects need a larger model, which trains longer: that is where supercomputers come in.
 #
 # The answer is **one-hot encoded**: ten numbers, 1 for the right kind and 0 for all others. Kind 0, the
 # first one, is `1000000000`. (Later on this page you write down kind 3, and the number of inputs.)
@@ -104,14 +103,14 @@ for k in range(4):
 # differences*. It is reliable but slow: it computes two losses per parameter, and networks have millions of
 # parameters. A formula computes all slopes at once.
 #
-# For one point, the loss is error², where error = polynomial − y. Change w[k] by a small d. Then the
-# polynomial changes by d·x^k, and error² by 2·error·d·x^k. So the slope for one point is 2·error·x^k, and the
-# slope of the loss is the mean over all points.
+# For one point, the loss is error², where error = polynomial − y. Change w[k] by a small d. Then the polynomial
+# changes by d·x^k, and error² by nearly 2·error·d·x^k. So the slope for one point is 2·error·x^k, and the slope of
+# the loss is the mean over all points.
 #
-# **Exercise 1.1.** Write this gradient, as an array of the same length as `w`. The check compares it with
-# central differences. Do that with every gradient that you ever write by hand, and do it in float64, NumPy's
-# default with 16 digits. In float32, which has 7 digits, the slopes in the cell above are off by 5 %,
-# although nothing is wrong: the two losses differ only in digits that float32 does not have.
+# **Exercise 1.1.** Write this gradient, as an array of the same length as `w`. The check compares it with central
+# differences. Do that with every gradient that you ever write by hand, and do it in float64, NumPy's default with 16
+# digits. In float32, which has 7 digits, the four slopes in the cell above are off by 238, 1, 100 and 3 %, although
+# nothing is wrong: the two losses differ only in digits that float32 does not have.
 
 
 # %% tags=["exercise"]
@@ -384,7 +383,7 @@ course.predictions.compare("predict_divergence", diverges)
 # |---|---|
 # | loss explodes, or stays near 2.3 with accuracy 0.10 | the gradient was not divided by the batch size, so the rate is 32 times too large |
 # | `RuntimeWarning: overflow encountered in exp`, then `nan` | softmax without subtracting the maximum |
-# | a gradient check is off by a few per cent, though the program is right | the check was done in float32 |
+# | a gradient check is off by 1 % or more, though the program is right | the check was done in float32 |
 # | accuracy jumps from batch to batch, and the test accuracy is 0.16 | images sorted by digit and not shuffled. (MNIST's own order is mixed: the accuracy was still 0.92 to 0.93 without shuffling, and 0.93 with it; 12,800 images, three seeds) |
 # | an array of n × n losses, and no memory left | shapes (n,) and (n, 1) were broadcast against each other |
 # | the loss does not change at all | `param = param - …` instead of `param -= …` |

@@ -20,9 +20,8 @@
 # batch, so they never fill the memory. You build the network, count its parameters and its memory, train it
 # on one device, and compare your numbers with published ones.
 #
-# The time that one device needs for an epoch is the **baseline**. Every speedup is measured against it:
-# speedup on N devices = baseline ÷ time on N devices (lesson 02). If the baseline is wrong, so is every
-# speedup.
+# The time that one device needs for an epoch is the **baseline**. Every speedup is measured against it (lesson 02).
+# If the baseline is wrong, so is every speedup.
 #
 # Allow 60 minutes. On two CPU cores, the runs on this page together take one to two minutes.
 
@@ -132,8 +131,8 @@ print(f"{whole / 1e9:.1f} GB at once; {256 * whole / 50_000 / 1e6:.0f} MB in a b
 course.predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 
 # %% [markdown]
-# A process that resizes them all at once is killed (exit code 137, *out of memory*). So the program keeps
-# bytes. Each batch is scaled and resized when it is needed, inside `tf.data`.
+# A job with less memory than that is killed if it resizes all pictures at once (exit code 137, *out of memory*). So
+# the program keeps bytes. Each batch is scaled and resized when it is needed, inside `tf.data`.
 #
 # **Exercise 3.2.** Complete `prepare` in `train.py`: first `.batch(batch)`, then `.map` with a function that
 # takes a batch's images and labels, and casts the images to float32, divides by 255 and resizes.
@@ -150,12 +149,12 @@ course.check("3.2", train.prepare)
 # %% [markdown]
 # ## The network
 #
-# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is the depth,
-# the number of layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 15 times
-# fewer parameters (according to BSC's article). VGG showed that depth matters. ResNet (2015) made 50, 101
-# and 152 layers trainable by adding a block's input to its output. V2 (2016) put the normalisation first.
-# Such networks are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes
-# is the network's first guess, or among its first five.
+# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is the depth, the
+# number of layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 12 times fewer
+# parameters (Szegedy and others, 2014). VGG showed that depth matters. ResNet (2015) made 50, 101 and 152 layers
+# trainable by adding a block's input to its output. V2 (2016) put the normalisation first. Such networks are compared
+# by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes is the network's first guess, or
+# among its first five.
 #
 # | argument | meaning |
 # |---|---|
@@ -198,11 +197,11 @@ for batch in (32, 256, 1024, 2048):
 course.predictions.compare("predict_params", network.count_params(), how="counted")
 
 # %% [markdown]
-# "About", because a framework frees early what the backward pass does not need, and its libraries use
-# working space. On a CPU, a training step's peak memory grew by 28 MB per image (TensorFlow 2.21, batches of
-# 8, 24 and 40), not by 41 MB. So an A100 with 40 GB is full somewhere between a batch of 970 and one of
-# 1,400, and 2,048 does not fit. **The largest batch follows from the device's memory.** Divide before you
-# choose a batch.
+# "About", because a framework frees early what the backward pass does not need. On a CPU, a training step's peak
+# memory grew by 28 MB per image (TensorFlow 2.21, batches of 8, 24 and 40), not by 41 MB. Libraries and their working
+# space take about 2 GB of a GPU. So an A100 with 40 GB is full somewhere between a batch of 920 and one of 1,350, and
+# 2,048 does not fit (computed, not measured; lesson 05 chooses its batch in this way). **The largest batch follows
+# from the device's memory.**
 #
 # ## Fewer bits
 #
@@ -226,15 +225,14 @@ for kind in (np.float32, np.float16, tf.bfloat16.as_numpy_dtype):
 print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execution_enabled())
 
 # %% [markdown]
-# In bfloat16, a step of 0.001 does not change a weight of 1. In float16, a gradient of 10⁻⁸ is 0. That is
-# why mixed precision keeps float32 numbers and applies the updates to them. With **autocast**, these numbers
-# are the parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
-# `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of
-# lesson 13. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not
-# for other products (versions 2.21 and 2.13). So the same "float32" program computes with a 10-bit mantissa
-# on an A100 or H100, and a 23-bit one on a V100 or a CPU. Ten bits are three decimal digits. That is one
-# more reason never to divide one such device's time by the other's. When you quote a throughput, quote the
-# precision with it.
+# In bfloat16, a step of 0.001 does not change a weight of 1. In float16, a gradient of 10⁻⁸ is 0. That is why mixed
+# precision keeps float32 numbers and applies the updates to them. With **autocast**, these numbers are the
+# parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
+# `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of lesson
+# 13. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not for other
+# products (versions 2.21 and 2.13). So the same "float32" program computes with a 10-bit mantissa (three decimal
+# digits) on an A100 or H100, and a 23-bit one on a V100 or a CPU. When you quote a throughput, quote the precision
+# with it.
 #
 # **Exercise 3.4.** `steps`: how many steps does an epoch of *n* images take? The last batch may be smaller.
 
@@ -288,15 +286,12 @@ for number, (loss, accuracy) in enumerate(zip(*published.values(), strict=True),
 # - In the `smoke` profile, you train on a two-hundredth of the data, with pictures a sixteenth as large, so
 #   you stay far behind. In the `full` profile, you have Barcelona's network, data, batch
 #   and rate, but not its random numbers, TensorFlow or GPU. The numbers are a reference, not a target.
-# - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first
-#   epoch and 14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres'
-#   textbook). To say how a program scales, never divide numbers from different hardware.
+# - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first epoch and
+#   14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres' textbook).
 # - On two CPU cores, with 256 images of 32 × 32 in batches of 32, we saw 6 to 11 s for the first epoch, 2 to
 #   5 s for the others, and losses of about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
-# - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates
-#   memory and reads cold files. Here it takes two or three times as long as the second. So a "speedup"
-#   computed from mean times depends on how long you trained. A speedup from medians without epoch 1 does
-#   not.
+# - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates memory and
+#   reads cold files. Here it takes two or three times as long as the second.
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
 # no bug. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
@@ -321,10 +316,8 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
     print(f"  batch {run.header['global_batch']:4}  {seconds.value:7.2f} s  {rate.value:8.0f} /s")
 
 # %% [markdown]
-# - A larger batch gives the device more to do at a time, until it is full. That is why the batch is the
-#   number to tune in data parallelism, and why too small a batch makes every comparison look bad. Small
-#   batches fill CPU cores. A GPU needs larger ones. If the whiskers overlap, you have not seen a
-#   difference.
+# - A larger batch gives the device more to do at a time, until it is full. Small batches fill CPU cores; a GPU needs
+#   larger ones. If the whiskers overlap, you have not seen a difference.
 # - If you run out of memory (`ResourceExhaustedError`, or `OOM` in the error file), reduce the batch.
 #   Then use that batch for *everything* that you compare.
 # - The number of parameters is not the amount of work. The time depends on what is computed for each
@@ -332,11 +325,10 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 #
 # ## Your own task: ResNet152V2
 #
-# Now run the same program with another network. Lesson 05 uses published times to ask whether the larger
-# network scales better. To answer that for your own machine, you also need this network's baseline.
-# Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
-# --train-samples 256 --test-samples 128 --batch-size 32`. With the sizes in `job.sbatch`, two cores would
-# need hours. `train_words`, at the top of this page, contains the options of your profile.
+# Lesson 05 asks whether this larger network scales better. To answer that for your own machine, you need its
+# baseline, too. Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
+# --train-samples 256 --test-samples 128 --batch-size 32`. With the sizes in `job.sbatch`, two cores would need hours.
+# `train_words`, at the top of this page, contains the options of your profile.
 #
 # **Exercise 3.5.** `job_words` returns the arguments after `job.sbatch`. They train ResNet152V2 with your profile's
 # sizes. The check then counts its parameters, which takes a few seconds.
@@ -353,8 +345,7 @@ def job_words():
 course.check("3.5", job_words, train.build_model, profile)
 
 # %% [markdown]
-# Run it **interactively** first, where you see errors at once. Then run it as a **job**, so you don't have
-# to wait. In a terminal, in this folder:
+# Run it **interactively** first, where you see errors at once, then as a **job**. In a terminal, in this folder:
 #
 #     source ~/.dl-course/site.sh
 #
@@ -460,7 +451,7 @@ course.answers.note(
 #
 # | you see | cause |
 # |---|---|
-# | killed, exit code 137 | the whole array was resized at once: 9.8 GB |
+# | killed, exit code 137 | the whole array, 9.8 GB, was resized at once in a job with less memory |
 # | training works, but badly; pictures are colour noise | reshape to (32, 32, 3) without transposing |
 # | the job prints nothing and reaches its time limit | `weights="imagenet"` waits for the internet |
 # | 25,613,800 parameters | 1,000 classes, the default |

@@ -64,11 +64,10 @@ course.answers.note(
 # %% [markdown]
 # ## Packs
 #
-# A file costs time before its first byte: the system looks up its name, checks permissions, opens it, and
-# later closes it. On a cluster, a few servers look up file names for all users. Many readers of many small
-# files are the heaviest load that you can put on them (SURF's slides on large-scale training say so, too).
-# Once a file is open, reading more bytes costs little. So images go into **packs**. TFRecord, WebDataset and HDF5
-# files are packs.
+# A file costs time before its first byte: the system looks up its name, checks permissions, opens it, and later
+# closes it. On a cluster, a few servers look up file names for all users. Many readers of many small files are the
+# heaviest load that you can put on them (SURF's slides on large-scale training say so, too). So images go into
+# **packs**. TFRecord, WebDataset and HDF5 files are packs.
 #
 # In `sources.py` a record is a sample's number, its label and its pixels: 3,077 bytes. A single file
 # contains one such record. A pack contains many.
@@ -219,12 +218,11 @@ course.expectations.compare(
 #   local disk, NumPy read 1.6 million images per second (two CPU cores).
 # - Two cores decode two files at once. The gain is less than a factor of two. On a busy machine there is no
 #   gain, or even a loss.
-# - The dashed line is the network on your machine. If a bar ends to the right of the line, the input is
-#   faster than the network: the run is **compute-bound**, and a faster input gains nothing. If it ends to
-#   the left of the line, the run is **input-bound**, and the device waits. On two CPU cores, even the
-#   small network is compute-bound. An H100 (the dotted line) processes 3,600 images of 128 × 128 per second, so there
-#   the input matters. (That is another machine, with larger images. It shows how far apart things are. Do
-#   not divide by it.)
+# - The dashed line is the network on your machine. If a bar ends to the right of the line, the input is faster than
+#   the network: the run is **compute-bound**, and a faster input gains nothing. If it ends to the left of the line,
+#   the run is **input-bound**, and the device waits. On two CPU cores, even the small network is compute-bound. An
+#   H100 (the dotted line) processes 3,600 images of 128 × 128 per second, so there the input matters. (Another
+#   machine, larger images: do not divide by it.)
 # - Torres' textbook measured both cases on an H100, with 0, 1, 2, 4, 8 and 20 loader processes. With a light
 #   network, the GPU processed 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: each
 #   additional process helps, until there are enough. With a heavy network, it processed 88 to 95 images per
@@ -354,8 +352,10 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 # second GPU does shorten the epoch, by a quarter, because the epoch then includes all computing time. But
 # `prefetch` would gain more, with one line of code.
 #
-# TensorFlow now adds a missing `prefetch` by itself (`input_only.py` turns that off to show your own
-# stages). PyTorch's `DataLoader` does not: with `num_workers=0`, input and computation take turns.
+# TensorFlow now adds a missing `prefetch` by itself (`input_only.py` turns that off to show your own stages).
+# PyTorch's `DataLoader` does not: with `num_workers=0`, input and computation take turns on a CPU. On a GPU the next
+# batch is read while queued kernels run, unless something in each step waits for the GPU, such as `.item()` (lesson
+# 14).
 #
 # ## Arithmetic or memory
 #
@@ -363,9 +363,9 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 # Adding two arrays moves many bytes and computes little. A matrix product does the opposite. That is why
 # libraries such as cuDNN and oneDNN (formerly MKL-DNN) work hard to move each number as rarely as they can.
 #
-# **Exercise 4.5.** `gigabytes_per_s` is for `a + b`, with *n* float32 numbers in each array. `gigaflops` is
-# for a product of *n* × *n* matrices. Both run on one core. NumPy's additions use one core anyway, and the
-# setup at the top of this page limits its matrix products to one.
+# **Exercise 4.5.** `gigabytes_per_s` is for `a + b`, with *n* float32 numbers in each array. `gigaflops` is for a
+# product of *n* × *n* matrices. Both run on one core. NumPy's additions use one core anyway, and the setup at the top
+# of this page limits its matrix products to one.
 
 
 # %% tags=["exercise"]
@@ -399,6 +399,9 @@ print(
 )
 
 # %% [markdown]
+# The first number counts each array once. Most processors also read memory before they write to it, so they move up
+# to a third more.
+#
 # **Question.** Which of these layers waits for memory on nearly every machine? (float32; count weights,
 # input and output once.) `"A"` or `"B"`.
 #

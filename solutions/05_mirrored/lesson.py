@@ -15,12 +15,9 @@
 #
 # **How much of the speed of 4 GPUs do I get for five changed lines?**
 #
-# A problem is *divisible* if its parts can be computed at the same time. R. Sutton's *bitter lesson* says
-# that over seventy years of research, the methods that could use more computation won. A gradient is
-# divisible: the mean over a batch is the mean of the means over its parts, if the parts have *equal* size.
-# (If one part has 1 image and the other 32, the mean of their means gives the one image as much weight as
-# the 32 together. Lesson 08 comes back to this.) TensorFlow divides a batch among the GPUs of one node with
-# `tf.distribute.MirroredStrategy`.
+# A problem is *divisible* if its parts can be computed at the same time. A gradient is divisible: the mean over a
+# batch is the mean of the means over its parts, if the parts have *equal* size. (Lesson 08 shows what happens if
+# not.) TensorFlow divides a batch among the GPUs of one node with `tf.distribute.MirroredStrategy`.
 #
 # Allow 45 minutes. On two CPU cores all runs on this page together take one to two minutes.
 
@@ -77,8 +74,6 @@ course.answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=pred
 # Goals differ, too. *Faster*: the same training in less time. *Data*: more data in the same time.
 # *Tuning*: many settings at once. *Model*: a network too large for one device.
 #
-# Before you write a program that divides anything, you must be able to say which device holds what.
-#
 # **Exercise 5.1.** There are four devices (0 to 3), a network of layers 0 to 3 and a batch of images 0 to 7. `holds`
 # returns two lists: a device's layers and its images. Parts are consecutive blocks: device 0 has the first layers or
 # images, and device 1 has the next. In the hybrid, devices 0 and 1 together hold one network and take the first half
@@ -134,13 +129,12 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # | global batch = batch of a replica × N | each replica gets 1/N of the work it should have, in N times the steps |
 # | rate × N | N times fewer steps, each no longer than before |
 #
-# Without GPUs the program creates *logical* CPU devices, which share the cores. The program is the same,
-# but nothing gets faster.
+# On GPUs, NCCL exchanges the gradients, over NVLink where there is some (lesson 06 measures both). Without GPUs the
+# program creates *logical* CPU devices, which share the cores: the program is the same, but nothing gets faster.
 #
 # Each device must hold the whole network, as you said in 5.1, and all copies must stay equal. The strategy takes care
-# of both, for everything that is created in its scope. A network built and compiled elsewhere trains on one device,
-# without any error. (`compile` enters the scope of its network by itself. But the optimizer that you pass to it was
-# created before that.)
+# of both, for everything that is created in its scope. (`compile` enters the scope of its network by itself. But the
+# optimizer that you pass to it was created before that.)
 #
 # **Exercise 5.2.** Complete `build_mirrored` in `train.py`. Variables that are *created* inside the scope get a
 # copy on every device. The optimizer has variables, too.
@@ -263,8 +257,7 @@ course.plots.replica_scaling(series)
 # - On two CPU cores, two replicas are hardly faster than one, or slower, because one process already used both cores.
 #   For this lesson, an epoch took 0.9 to 1.4 s with one replica and 1.2 to 1.4 s with two, on two cores of a shared
 #   AMD EPYC, on several days. CPU cores can show that this program is *right*, not that it is fast.
-# - You can compare speedups from different machines, as here. Never divide the seconds of one machine by
-#   those of another.
+# - You can compare speedups from different machines, as here, but not their seconds.
 # - The first epoch *grows* with N, because each device gets its own copy of the graph and of the variables.
 # - After some epochs the job pauses for 0.5 to 4 s (once 8.6). No epoch's seconds include these pauses.
 #   The cause is a thread that ends late (see lesson 04's traps). The option in that lesson does not help
@@ -366,8 +359,8 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
     print(f" ResNet152V2 {other[0]:.2f} to {other[1]:.2f}, overlap: {overlap(one, other)}")
 
 # %% [markdown]
-# Does the larger network scale better? You would expect so: it computes more per exchange, and the midpoints of the
-# intervals suggest it. **These whole seconds cannot show it.** Longer epochs, or one more decimal, could.
+# Does the larger network scale better? The midpoints of the intervals suggest it, because it computes more per
+# exchange. **These whole seconds cannot show it.** One more decimal could.
 #
 # **Exercise 5.6.** In the same book, the first two epochs take 29 and 14 s on one GPU, and 47 and 5 s on four. What
 # do you report if you take the mean of both epochs? Write `mean_of_all(seconds)`, and `apparent`, which returns the
@@ -457,7 +450,7 @@ course.answers.note(faults_4_replicas=faults_4_replicas)
 #
 #     lessons submit 05
 #
-# Next: lesson 06 shows what travels between replicas. In lesson 07, this network runs on several nodes (in the
-# `full` profile, on a machine that has them). Further reading: the guide *Distributed training with TensorFlow*; T.
-# Ben-Nun, T. Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The
-# Bitter Lesson*, 2019.
+# Next: lesson 06 shows what travels between replicas. In lesson 07, this network runs on several nodes (in the `full`
+# profile, on a machine that has them). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun,
+# T. Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter Lesson*,
+# 2019. If NCCL ends the job with an error: [What NCCL says](../../docs/nccl.md).

@@ -59,8 +59,7 @@ course.answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_s
 # · forward and backward · **aggregate the gradients** · update.
 #
 # There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. *Between peers*: no
-# process is special. TensorFlow's first MPI option sent point-to-point messages. CNTK and Caffe's relatives used
-# collectives, as most frameworks do now.
+# process is special.
 #
 # ## A parameter server
 #
@@ -85,8 +84,7 @@ course.check("6.1", collectives.ps_allreduce)
 # receives one from the left. In the first size − 1 rounds the received chunk is *added*. After them each rank owns
 # one finished chunk. In the next size − 1 rounds the received chunk *replaces* the old one.
 #
-# In the first round rank r sends chunk number r. In every later round it sends the chunk that it has just received,
-# sum included. On three ranks:
+# In the first round rank r sends chunk r, later the chunk that it has just received, sum included. On three ranks:
 #
 # | round | rank 0 sends | rank 1 sends | rank 2 sends | the received chunk |
 # |---|---|---|---|---|
@@ -135,8 +133,7 @@ for scheme, arrays in counted.items():
 
 # %% [markdown]
 # **What you should see.** The server moves 2(p − 1) arrays (30 on 16 ranks). In the ring, each rank moves 2(p − 1)/p
-# arrays, which is never more than two. With whole arrays going around, each rank would move p − 1 arrays, p/2 times
-# as many.
+# arrays, which is never more than two. With whole arrays going around, each rank would move p − 1.
 #
 # The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather**
 # gives all ranks all chunks. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks
@@ -144,8 +141,8 @@ for scheme, arrays in counted.items():
 #
 # ## How long must it take?
 #
-# A message of n bytes takes **α + β·n** seconds: α is the latency, and β is the seconds per byte (1 / bandwidth). An
-# allreduce of n bytes needs these messages, one after another:
+# A message of n bytes takes **α + β·n** seconds: α is the latency, and β is 1 / bandwidth. An allreduce of n bytes
+# needs these messages, one after another:
 #
 # - *ring*: 2(p − 1) messages of n/p bytes;
 # - *server*, with rank 0 also a worker: 2(p − 1) messages of n bytes;
@@ -186,8 +183,7 @@ course.check("6.3", model, fit)
 # %% [markdown]
 # ## Five calls
 #
-# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow on Cori, Theta and Piz Daint with a handful of calls.
-# The published demo reads:
+# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow with a handful of calls. The published demo reads:
 #
 #     mc.init(1, 1, totsize, "tensorflow")             # numbers of all gradients together
 #     mc.config_team(0, 0, 100, max_steps, 2, 200)     # … a report every 200 steps
@@ -195,7 +191,6 @@ course.check("6.3", model, fit)
 #     grads = mc.gradients(grads, 0)                   # after the backward pass, in every step
 #     mc.finalize()
 #
-# With it, every rank saved into its own folder `rankN`, and several *thread teams* could train two networks.
 # `ml_comm.py` is such a plugin in fifty lines of mpi4py. Its `broadcast` and `gradients` *return* new arrays, which
 # `train.py` calls `params` and `gradients`.
 #
@@ -227,9 +222,9 @@ course.plots.speedup(list(runs.values()))
 
 # %% [markdown]
 # **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly
-# 0: all ranks add the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from
-# 0.920 to 0.933, on 1, 2 and 4 ranks. The time does *not* fall: a step of this network takes a fraction of a
-# millisecond to compute, and then 200 kB are exchanged, however many ranks there are.
+# 0. Five seeds with 12,800 images ended at test accuracies from 0.920 to 0.933, on 1, 2 and 4 ranks. The time does
+# *not* fall: a step takes a fraction of a millisecond to compute, and then 200 kB are exchanged, however many ranks
+# there are.
 #
 # Are the parameters the same as on one rank? Compare in float64. In one correct run on 2 ranks a weight differed by
 # 0.0046 in float32, and by 1e-15 in float64.
@@ -368,9 +363,10 @@ for n in (4_000, 102_500_000):
 # %% [markdown]
 # **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For 102.5
 # MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its 57 ms; halving and
-# doubling takes 17 ms, and the plain tree takes 197 ms. So libraries choose by size and number of ranks: MPI has
-# several algorithms, NCCL has rings and *pipelined* trees, which keep all links busy. (The model assumes that distant
-# partners are as fast as neighbours.)
+# doubling takes 17 ms, and the plain tree takes 197 ms. So libraries choose by size and number of ranks. NCCL has
+# rings and *pipelined double* trees: two trees carry half of the array each, in small pieces, so they have the
+# latency of a tree and nearly the bandwidth of a ring (NVIDIA's article on NCCL 2.4), about 17 ms here (computed).
+# (The model assumes that distant partners are as fast as neighbours.)
 #
 # ## Back ends, and many small arrays
 #
@@ -407,11 +403,12 @@ for m in found.measures:  # many small arrays, and the two halves
 # **What you should see.** The smallest array takes much longer with Gloo than with MPI. The 160 arrays of 1 kB take
 # longer one by one than fused, most of all with Gloo. The two halves together take about as long as the allreduce.
 #
-# GPUs on one node and GPUs on two nodes communicate over different networks. In the `full` profile, the cell measures
-# both, up to 512 MB, because 10 MB is too little to fill NVLink. Within a node all GPUs take part: four A100 reach a
-# bus bandwidth of about 200 GB/s (NVIDIA/nccl-tests#178), and two have only 4 of 12 links. Between nodes, expect the
-# bandwidth of the network cards: 25 GB/s for one 200 Gb/s card, up to 100 GB/s where eight ranks use a node's four
-# cards. (From data sheets.)
+# In the `full` profile, the cell measures within a node, with all its GPUs, and between two nodes, up to 512 MB,
+# because 10 MB is too little to fill NVLink. What others measured as bus bandwidth: 208 GB/s for two A100 joined by
+# all 12 links of each (300 GB/s on the data sheet; NVIDIA/nccl-tests#178), and 91 GB/s between two nodes of eight
+# A100 with four cards of 200 Gb/s (100 on the data sheet; nccl-tests#100). Where four A100 are joined without a
+# switch, a pair has 4 of the 12 links, 100 GB/s (computed). This cell's two nodes use one GPU each, and so perhaps
+# one card: 25 GB/s. [What NCCL says](../../docs/nccl.md) explains its errors, and how to see which network it uses.
 #
 # ## Late, and early
 #

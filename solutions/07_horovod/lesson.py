@@ -15,9 +15,8 @@
 #
 # **Which lines turn a serial program into one for any number of GPUs, and what does each prevent?**
 #
-# In lesson 06 you averaged gradients by hand. Horovod, released by Uber in 2017, does it inside the optimizer, for
-# Keras and PyTorch. Your program needs five steps for it. You write them, then remove them one at a time to see what
-# each prevents.
+# In lesson 06 you averaged gradients by hand. Horovod (Uber, 2017) does it inside the optimizer, for Keras and
+# PyTorch. Your program needs five steps for it. You write them, then remove them one at a time.
 #
 # Horovod's last release, 0.28.1, is from June 2023. Many clusters offer it. Start a new project with PyTorch's
 # DistributedDataParallel (lesson 10), which has the same steps under other names.
@@ -78,7 +77,7 @@ course.answers.note(
 # | step | line | what happens without it |
 # |---|---|---|
 # | 1 initialise | `hvd.init()` | `ValueError: Horovod has not been initialized`, at once |
-# | 2 pin | GPU number `hvd.local_rank()` | all ranks of a node use GPU 0, which NCCL refuses: `Duplicate GPU detected` (needs GPUs; not run here) |
+# | 2 pin | GPU number `hvd.local_rank()` | all ranks of a node use GPU 0: `Duplicate GPU detected` ([What NCCL says](../../docs/nccl.md); not run here) |
 # | 3 wrap | `DistributedOptimizer` | N networks, each trained alone; each loss falls |
 # | 3 scale | rate × size | the ranks agree but learn less: fewer steps, none of them longer |
 # | 4 broadcast | parameters of rank 0 | equal steps from different starts: the ranks never agree, and each loss falls |
@@ -96,8 +95,8 @@ course.check("7.1", train)
 
 # %% [markdown]
 # **Exercise 7.2.** Complete `make_optimizer`. One step now uses `size` batches, so the same data gives fewer steps.
-# So scale the rate with the batch: rate × size. That rule was made for SGD. With Adam, it holds for this network on up
-# to 16 workers.
+# So scale the rate with the batch: rate × size. That rule was made for SGD; lesson 09 shows how far it holds for
+# Adam.
 
 # %% tags=["check"]
 course.check("7.2", train)
@@ -211,8 +210,8 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 # - **An epoch is no shorter on several ranks**, because each still reads every image. Here it is longer: the network
 #   is small, and 407,050 gradients are sent after each step. On two cores of a shared AMD EPYC (two threads per rank),
 #   3,200 images took 0.4 s per epoch on one rank and 0.9 to 1.0 s on two.
-# - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images. (Its
-#   larger network on 8 tasks reached .9911 after 12 epochs.) The `smoke` profile uses 3,200, so its values are lower.
+# - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images. The
+#   `smoke` profile uses 3,200, so its values are lower.
 #
 # ## Break it
 #
@@ -308,7 +307,7 @@ for name, run in broken.items():
 # - *silent*: all ranks compute and exchange nothing;
 # - *together*: all ranks compute, and the gradients travel through your optimizer.
 #
-# Every rank that computes makes the same number of steps. So on N ranks
+# All make the same number of steps. So on N ranks
 #
 # - **speedup** = N × alone / together;
 # - **ceiling** = N × alone / silent, the speedup of copies that never communicate. They share memory, caches and
@@ -316,13 +315,13 @@ for name, run in broken.items():
 # - **share** = silent / together: how much of the ceiling is left after your exchange. Above 1 it is noise.
 #
 # Each ratio is computed within a round, so other load on the machine affects all phases equally. The result is the
-# median of 10 to 12 rounds. Only the process of the third phase loads your `train.py`; another measures the time.
-# Ranks that skipped the exchange would be faster, so some randomly chosen updates are computed again.
+# median of 10 to 12 rounds. Ranks that skipped the exchange would be faster, so some randomly chosen updates are
+# computed again.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP. An A100 computes them in half a
 # millisecond at the 156 TFLOP/s (TF32) of its data sheet. Starting a step's several hundred operations takes longer:
 # the step is *launch-bound*. So in the `full` profile the network is ten times as wide. It has 27 million parameters,
-# and a step needs 6.2 TFLOP, or 80 ms at half of that rate. (This is arithmetic, not a measurement.)
+# and a step needs 6.2 TFLOP, or 80 ms at half of that rate. (Computed, not measured.)
 #
 # ## Out of one node
 #
@@ -330,7 +329,8 @@ for name, run in broken.items():
 # several nodes with your functions. On N ranks, each rank reads every N-th image.
 #
 # - Eight times Adam's usual rate is too much for a large untrained network. So the rate is 0.0003 per rank, and
-#   Horovod's `LearningRateWarmupCallback` (with `momentum_correction=False`) reaches it after one epoch (lesson 09).
+#   Horovod's `LearningRateWarmupCallback` reaches it after one epoch (lesson 09; it switches off
+#   `momentum_correction`, which is for SGD with momentum).
 # - Batch normalisation is not averaged: each rank keeps running means of its own images, and rank 0's are tested. N
 #   ranks make 1/N of the steps, so each step changes these means as much as N steps would on one rank.
 #
@@ -342,9 +342,9 @@ for name, run in broken.items():
 #
 # What does it cost to leave the node? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each sends 2 · 7/8
 # · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, and through 300 GB/s of NVLink it takes 0.6 ms
-# (data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14 s for 50,000
-# images (lesson 05), so one card per node makes it 10 % longer. JUWELS Booster and MareNostrum 5 have four cards per
-# node (user guides), and NCCL uses all of them: 2 to 3 %, or less where the exchange overlaps with the backward pass.
+# (computed from data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14
+# s for 50,000 images (lesson 05), so one card per node makes it 10 % longer. With four cards per node, as in JUWELS
+# Booster and MareNostrum 5 (user guides), it is 2 to 3 %, or less where the exchange overlaps with the backward pass.
 #
 # In the `full` profile, the next cell submits all sizes. **Nobody has run it on GPUs for this course yet.**
 #
@@ -383,7 +383,8 @@ if profile == "full":
 #
 # On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend where a second node begins.
 # The last *loss* is higher on many ranks: 8 ranks make 25 steps per epoch instead of 195 (lesson 09). The published
-# speedup of this network, with 2,048 images per GPU, is 0.88 of the ideal on two H100 of one node, and 0.70 on four.
+# speedup of this network (Torres, 2,048 images per GPU) is 0.88 of the ideal on two H100 of one node, and 0.70 on
+# four.
 #
 # ## Who read what?
 
@@ -404,10 +405,9 @@ if profile == "smoke":
     course.expectations.compare("Two ranks that share over one", gain, (0.7, 1.8), above=idle)
 
 # %% [markdown]
-# In `train.py` every rank reads every image. Dividing the **data** is better. `train_shares.py` calls your four
-# functions and gives each rank its own share (lesson 08). Each of two ranks then does half of the work, but an epoch
-# takes well over half of the time. For each batch of 32 images, 407,050 gradients are sent. **There is too little
-# work per exchange.**
+# Dividing the **data** is better. `train_shares.py` calls your four functions and gives each rank its own share
+# (lesson 08). Each of two ranks then does half of the work, but an epoch takes well over half of the time: 407,050
+# gradients are sent for each batch of 32 images. **There is too little work per exchange.**
 #
 # **Question.** The Jülich slides show this output of `mpirun -np 4` for a program with
 # `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:
@@ -477,10 +477,10 @@ print(f"{travels:.0%} of the time; {negotiated:.0%} go into negotiating, while n
 course.plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
-# **What you should see.** The seconds are those from start to end. (Jülich published test accuracies of 0.9805 on one
-# GPU and 0.9773 on four.) The picture shows the parts of a step. A tensor is *negotiated* from the moment one rank has
-# its gradient until all have it. Then it *travels*, often together with others. Long negotiation means unequal work
-# among the ranks. A long travel time means little computation per gradient. `chrome://tracing` shows the whole file.
+# **What you should see.** The seconds are those from start to end. The picture shows the parts of a step. A tensor is
+# *negotiated* from the moment one rank has its gradient until all have it. Then it *travels*, often together with
+# others. Long negotiation means unequal work among the ranks. A long travel time means little computation per
+# gradient. `chrome://tracing` shows the whole file.
 #
 # ## On your cluster
 #
@@ -497,8 +497,8 @@ course.plots.tensor_timeline(steps[-4:-1])
 #     sbatch job.sbatch --train-samples 3200 --epochs 8 --resume
 #
 # **Launchers and networks.** MPI, Slurm's `srun` or `horovodrun --gloo` starts the ranks. On GPUs NCCL carries the
-# gradients, over InfiniBand if available. `pip install horovod` often compiles against the wrong MPI; prefer
-# the cluster's module, or a container (`job_container.sbatch`). Details are in `docs/horovod.md`.
+# gradients. `pip install horovod` often compiles against the wrong MPI; prefer the cluster's module, or a container
+# (`job_container.sbatch`). See [Run Horovod on a cluster](../../docs/horovod.md).
 #
 # ## Traps
 #

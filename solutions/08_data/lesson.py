@@ -185,11 +185,10 @@ course.check("8.3", distribute, train)
 # **Exercise 8.4.** Complete `common_steps(counts, batch)` in `train.py`. It returns the number of steps that all
 # ranks can make. The images left after a rank's last full batch form a smaller batch, which also counts.
 #
-# How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth step, one
-# rank has 1 image and the other has 32. Horovod takes the mean of the ranks' means, so **the one image weighs
-# as much as the 32**. The mean over a batch is the mean of the parts' means only for *equal* parts. `train.py`
-# therefore gives the last batch of each rank a weight, size × its images / all ranks' images: here 2 × 1/33 and
-# 2 × 32/33. The second cell below checks this with numbers in place of gradients.
+# How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth step, one rank has
+# 1 image and the other has 32. Horovod takes the mean of the ranks' means, so **the one image weighs as much as the
+# 32**. `train.py` therefore gives the last batch of each rank a weight, size × its images / all ranks' images: here 2
+# × 1/33 and 2 × 32/33. The second cell below checks this with numbers in place of gradients.
 
 # %% tags=["check"]
 course.check("8.4", train.common_steps)
@@ -272,26 +271,23 @@ course.predictions.compare("predict_files", len(dealt[0]), "files", how="compute
 #   (nobody read it) and no orange (read more than once). The steps fall from 200 to 100 on two ranks. The epoch
 #   time falls with them if your machine has a core for each rank and the network is not too light (lesson 07).
 # - When every rank reads every file, the row *together* is all orange: the ranks do N times the work for the same
-#   images. This is the case in a Jülich job with 8 tasks: its output says `Train on 60000 samples`.
-# - Throughput counts *distinct* images. If you count the images that the ranks *process*, the unsharded run
-#   looks N times as fast as it is: compare the last two numbers in its line. This is lesson 07's trap. With
-#   `my_files` an epoch has half the steps, and each image is read once.
+#   images.
+# - Throughput counts *distinct* images. If you count the images that the ranks *process*, the unsharded run looks N
+#   times as fast as it is: compare the last two numbers in its line.
 # - In the `full` profile, an epoch has 60,000 different images on any number of ranks. Test accuracy stays near
 #   that of one rank; with the larger batch it may need one more epoch (lesson 09).
-# - The rate is still Adam's rate times the number of ranks. Lesson 09 measures how far that works. For this
-#   network, it works up to 16 ranks.
+# - The rate is still Adam's rate times the number of ranks. Lesson 09 measures how far that works.
 #
 # ## Out of one node
 #
-# A rank's own files help most where ranks share neither memory nor disk. `nodes.py` is lesson 07's program of
-# the same name, with `my_files`, `common_steps` and the last step's weights from your `train.py`. It trains
-# ResNet50V2 on the parts of CIFAR-10 that your `partition` makes. They are in this folder. On a cluster *all
-# nodes see it*, but they all read from the same disks. On N ranks, each rank opens 64 / N files and keeps 50,000 / N
-# images in memory.
+# `nodes.py` is lesson 07's program of the same name, with `my_files`, `common_steps` and the last step's weights from
+# your `train.py`. It trains ResNet50V2 on the parts of CIFAR-10 that your `partition` makes. They are in this folder.
+# On a cluster *all nodes see it*, but they all read from the same disks. On N ranks, each rank opens 64 / N files and
+# keeps 50,000 / N images in memory.
 #
-# In the `full` profile, the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node
-# has GPUs (lesson 07). The course's tests run it on two virtual nodes with two ranks each and a small network;
-# nobody has run it on GPUs for this course yet.
+# In the `full` profile, the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node has
+# GPUs (lesson 07). Nobody has run it on GPUs for this course yet. Should NCCL end it: [What NCCL
+# says](../../docs/nccl.md).
 
 # %%
 if profile == "full":
@@ -310,8 +306,8 @@ if profile == "full":
 # **What you should see** in the `full` profile. N ranks need an N-th of the steps. The time can fall in proportion,
 # until an epoch has so few steps that its *one-off* costs show: filling the shuffle buffer, the first images, the
 # last rank. On 16 ranks an epoch of 50,000 images is 13 steps of 256 images per rank. If the curve bends exactly
-# between one node and two, the network is the cause (lesson 07 says what to look for). If it bends later, the epoch
-# has become too short for so many ranks.
+# between one node and two, the network is the cause (lesson 07). If it bends later, the epoch has become too short
+# for so many ranks.
 #
 # ## Without files: indices
 #
@@ -405,8 +401,8 @@ course.plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # | `labels` | 0 | 0 | 2.285 | 0.097 |
 # | `steps` | 800 | 0 | ends in the first epoch: 100 steps and 75 | |
 #
-# - Losing half of the images costs two hundredths of accuracy, and the training loss gets *better*: fewer
-#   images are memorised sooner. All ranks agree, and their times look right. Only counting shows the fault.
+# - Losing half of the images costs two hundredths of accuracy, and the training loss gets *better*: fewer images are
+#   memorised sooner. Only counting shows the fault.
 # - `labels` is the other way round: every count is right, and the loss stays at the value for guessing, ln 10 =
 #   2.303.
 # - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank 0
@@ -457,8 +453,7 @@ course.answers.note(never_read=train_samples - len(set().union(*maps["own files"
 # | 50 steps instead of 25, accuracy 0.889 | every rank read every file: twice the updates, for twice the time |
 # | throughput N times too good | samples *processed* counted instead of different ones |
 #
-# Accuracy does not reveal images that nobody reads: two runs without many of the images look *better*
-# than the intact one. Count them.
+# Accuracy does not reveal images that nobody reads. Count them.
 #
 # Two more faults need another launcher or a broken folder. `horovodrun --gloo` starts no MPI, so each rank
 # would take all files (the program says "MPI sees only one"; use `mpirun` or `srun`). An error that one rank

@@ -27,8 +27,8 @@
 # ```
 #
 # Each rank has a copy of the network and its own images. The backward pass begins with the last layer, so that
-# layer's gradients travel while the others are still being computed. You write the seven steps of a DDP
-# program. Then you look at what DDP does silently, what a late rank costs, and what a hanging job looks like.
+# layer's gradients travel while the others are still being computed. You write the seven steps of a DDP program, and
+# see what DDP does silently, what a late rank costs, and how a job hangs.
 #
 # Allow 75 minutes. On two CPU cores all the jobs on this page together take one to two minutes.
 
@@ -78,21 +78,21 @@ course.show_code(train.start_ranks, train.distribute, train.make_loader)
 # | step | line | what happens without it |
 # |---|---|---|
 # | meet | `init_process_group`, a back end, a timeout | no rank knows the others |
-# | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node use GPU 0, which NCCL refuses: `Duplicate GPU detected` (needs GPUs; not run here) |
+# | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node use GPU 0: `Duplicate GPU detected` ([What NCCL says](../../docs/nccl.md); not run here) |
 # | share out | `DataLoader(sampler=DistributedSampler(images))` | every rank reads every image |
 # | shuffle | `sampler.set_epoch(epoch)` | every epoch has the same order |
 # | wrap | `DistributedDataParallel(model)` | N networks that drift apart |
 # | rank 0 only | prints, checkpoints | every line N times, broken files |
-# | leave | `destroy_process_group` | a warning of NCCL (needs GPUs; not run here) |
+# | leave | `destroy_process_group` | a warning of PyTorch with NCCL (not run here) |
 #
 # The wrapper does two things. At the start it sends rank 0's parameters to all ranks. In every step it averages
 # gradients over *ranks*, so a small batch counts as much as a large one.
 #
-# Ranks meet at an address and a port, `MASTER_ADDR` and `MASTER_PORT`. With a constant port, two students on one
-# node collide, so the course's job files derive the port from the job number. `ranks.py` asks the launcher which
-# rank a process is: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun` and `srun` use other names.
-# Start one torchrun per *node*; it starts that node's ranks. One torchrun per *rank* is a common mistake: it
-# starts 4 × 4 = 16 processes on 4 GPUs.
+# Ranks meet at an address and a port, `MASTER_ADDR` and `MASTER_PORT`, which the course's job files derive from the
+# job number: with a constant port, two students on one node collide. `ranks.py` asks the launcher which rank a
+# process is: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun` and `srun` use other names. Start one
+# torchrun per *node*; it starts that node's ranks. One torchrun per *rank* is a common mistake: it starts 4 × 4 = 16
+# processes on 4 GPUs.
 #
 # **Exercise 10.1.** Complete `start_ranks` and `distribute` in `train.py`.
 #
@@ -135,7 +135,7 @@ course.show_diff(
 
 # %% [markdown]
 # Now do the same work on one rank and on several. A step has 256 images in both runs, so the updates are the same
-# except for rounding. This is *strong* scaling. (Choose a number of ranks that divides 256.)
+# except for rounding. (Choose a number of ranks that divides 256.)
 
 
 # %%
@@ -168,15 +168,13 @@ for name, found in runs.items():
 # image that is counted twice would change the test accuracy, so `range` divides the test images among the ranks
 # without repeats.
 #
-# **On GPU nodes**, add two things. `device_id=device` in `init_process_group` connects NCCL at once, so a broken
-# network fails at the start. `SyncBatchNorm.convert_sync_batchnorm(model)`, called before wrapping, normalises over
-# the images on all ranks.
+# **On GPU nodes**, add `device_id=device` in `init_process_group`: it connects NCCL at once, so a broken network
+# fails at the start.
 #
 # ## How to test a distributed program
 #
-# Equal accuracies prove little: without DDP, two ranks that read half of the images each lose a few percent. So the
-# job also ran `probe.py`, which calls *your* functions on the same ranks. Read it. It makes four moves that test any
-# distributed program:
+# Equal accuracies prove little. So the job also ran `probe.py`, which calls *your* functions on the same ranks. Read
+# it. It makes four moves that test any distributed program:
 #
 # 1. Take a few steps on all ranks, from different starts, and write down what enters the network.
 # 2. Take the same steps in one process, with the images of all ranks as one batch.
@@ -200,10 +198,10 @@ for measure in probe.measures:
 # *how*: it connects the ranks, wraps the network in DDP, puts a `DistributedSampler` into your `DataLoader` and
 # calls `set_epoch`. To run code inside its loop, write a callback such as `Recorder`.
 #
-# **A trap under Slurm.** Lightning reads Slurm's variables even if `mpirun` started the ranks. Those variables
-# then describe the job script, so every rank believes it is rank 0, and all but one end with `address already in
-# use` (tried with Lightning 2.6.6). So this job uses torchrun, and the program tells Lightning so with the
-# plugin `TorchElasticEnvironment`. (Lightning 2.6.2 and 2.6.3 were malicious releases.)
+# **A trap under Slurm.** Lightning reads Slurm's variables even if `mpirun` started the ranks. Those variables then
+# describe the job script, so every rank believes it is rank 0, and all but one end with `address already in use`
+# (tried with Lightning 2.6.6). So this job uses torchrun, and the program tells Lightning so with the plugin
+# `TorchElasticEnvironment`.
 
 # %%
 [runs["Lightning"]] = run("job_lightning.sbatch", ranks)
@@ -330,14 +328,11 @@ for rank in (0, 1):
 # that led there. If all ranks are in the same call, suspect the network or a dead rank. If they are in different
 # calls, suspect your program.
 #
-# **NCCL looks different** (according to PyTorch 2.13's source code; nobody has run it on GPUs here). Its calls
-# only queue work for the GPU. Python runs ahead, and the stack shows the next line that waits for the GPU, here
-# `loss.item()`. Instead, NCCL's watchdog names the message in the `.err` file: `Watchdog caught collective
-# operation timeout: WorkNCCL(SeqNum=…, OpType=BROADCAST, …)`. Only a receiver is sure to wait: a sender goes on as
-# soon as a small message fits into NCCL's buffers. A *flight recorder* keeps each rank's last 2,000
-# messages (`TORCH_FR_BUFFER_SIZE`, formerly `TORCH_NCCL_TRACE_BUFFER_SIZE`). With `TORCH_NCCL_DUMP_ON_TIMEOUT=1`
-# each rank writes these messages to a file named after `TORCH_FR_DUMP_TEMP_FILE` and its rank, and
-# `torchfrtrace` finds where the ranks disagree.
+# **NCCL looks different** (according to PyTorch 2.13's source code; not run here). Its calls only queue work for the
+# GPU. Python runs ahead, and the stack shows the next line that waits for the GPU, here `loss.item()`. The message is
+# named by NCCL's *watchdog* in the `.err` file, with `OpType=BROADCAST`: [What NCCL says](../../docs/nccl.md) shows
+# how to read it, and the *flight recorder*. Only a receiver is sure to wait: a sender goes on as soon as a small
+# message fits into NCCL's buffers (NVIDIA/nccl#1025).
 #
 # | tool | shows | cost |
 # |---|---|---|
@@ -346,8 +341,8 @@ for rank in (0, 1):
 # | `faulthandler.dump_traceback_later(60)` | the same from inside, Python only | one line |
 # | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not arrive | a barrier |
 #
-# The rank that reports an error need not be the cause: if rank 1 times out, rank 0 then reports `Connection
-# closed by peer`. `torchrun` ends with a table that names a *Root Cause (first observed failure)*.
+# The rank that reports an error need not be the cause: if rank 1 times out, rank 0 then reports `Connection closed by
+# peer`.
 #
 # **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that one rank takes without the others. The
 # wrapper keeps the original network in `model.module`, which sends nothing.
@@ -398,7 +393,7 @@ course.plots.speed_rounds(speed)
 # - **Parameters, gradients and optimizer do not fit on one GPU:** FSDP (`fully_shard`). It is not built on DDP:
 #   it cuts the parameters into shards, and each rank keeps one.
 # - **Nodes that come and go:** torchrun's elastic launch (lesson 15).
-# - **JAX:** its own sharding; Keras 3's `keras.distribution` is a layer above it. **TensorFlow:** lesson 16.
+# - **TensorFlow:** lesson 16. **JAX:** its own sharding.
 # - **Horovod** (lesson 07): keep it in programs that already use it.
 #
 # ## Questions

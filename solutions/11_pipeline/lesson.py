@@ -27,8 +27,8 @@
 # rank 1   layers 5 6 7 8                      rank 1   half of 1, half of 2, … half of 8
 # ```
 #
-# Older texts call both model or network parallelism. You program both by hand and measure idle time and bytes.
-# (Lesson 13 divides the *state* instead of the computation, and calculates what fits.)
+# You program both by hand and measure idle time and bytes. (Lesson 13 divides the *state* instead, and calculates
+# what fits.)
 #
 # Allow 80 + 45 minutes: 80 for pipelines (about 7 of the 10 points), 45 for the second part. On two CPU cores all
 # jobs on this page take about 90 seconds.
@@ -233,7 +233,8 @@ course.answers.note(best_m=best_m)
 #
 #     sbatch job_speed.sbatch --width 1024 --batch-size 512
 #
-# On GPUs you build a pipeline to save memory, not time.
+# Within a node you build a pipeline to save memory. Between nodes it also saves time, because it sends least
+# (Narayanan and others, arXiv:2104.04473).
 #
 # ## What every rank did
 #
@@ -268,8 +269,8 @@ course.plots.measured_stages(speed)
 #
 # Decide before you look: which orders finish?
 #
-# **NCCL** never blocks Python; its calls queue work on the GPU. There the queue can hang: an `isend` and an `irecv`
-# between the same two ranks run one after the other, and if both ranks queue them in the same order, neither receives
+# **NCCL**'s calls only queue work on the GPU, and there the queue can hang: an `isend` and an `irecv` between the
+# same two ranks run one after the other, and if both ranks queue them in the same order, neither receives
 # (NVIDIA/nccl#479). In a batch the order does not matter. `pipeline.py` has two groups instead: messages down and
 # messages up have separate queues. `swap_order`: which of a, b, c and d can you rely on with both Gloo and NCCL?
 
@@ -344,21 +345,21 @@ course.predictions.compare("predict_cross", cross, "images", how="computed")
 # %% [markdown]
 # **What you should see.** The kernel counted these bytes on each rank's connections. On two ranks, in float64, copies
 # send 4,795,501 bytes per step, whether with 32 images or 1,024. Cut layers send 399,837 bytes for 32 images and
-# 12,668,854 for 1,024. (PyTorch 2.13 and Gloo, on any processor. Your formula gives 4,786,256, 395,776 and 12,664,832:
-# the kernel also counted Gloo's own messages.) With 387 images both send the same amount. For a
-# block of two layers between other blocks the rule is short: **cut layers send less as long as the batch has fewer
-# images than the hidden layer has neurons**. (387 is more than 256 because the first layer has 784 inputs and the
-# first block sends no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. The
-# times of a float64 run over Gloo say nothing about NVLink, so the `full` profile also runs float32 over NCCL.
+# 12,668,854 for 1,024. (PyTorch 2.13. Your formula gives 4,786,256, 395,776 and 12,664,832: the kernel also counted
+# Gloo's own messages.) With 387 images both send the same amount. For a block of two layers between other blocks the
+# rule is short: **cut layers send less as long as the batch has fewer images than the hidden layer has neurons**.
+# (387 is more than 256 because the first layer has 784 inputs and the first block sends no gradient back.) After five
+# steps all parameters agree with those of one rank to 1e-16. The times of a float64 run over Gloo say nothing about
+# NVLink, so the `full` profile also runs float32 over NCCL (not run here; [What NCCL says](../../docs/nccl.md)
+# explains errors).
 #
-# **Two sources seem to disagree.** One says that model parallelism can reduce communication. The other says that it
-# communicates a lot and needs one server with a fast bus. Both are right, for different layers. With 32 images, a
-# *late dense layer* of 4,096 × 4,096 has 16,781,312 gradients and 131,072 outputs. An *early convolution* with 64
-# filters of 3 × 3 × 64 has 36,928 gradients and, on 224 × 224 pixels, 102,760,448 outputs.
+# **Two sources seem to disagree.** One says that model parallelism can reduce communication, the other that it
+# communicates a lot. Both are right, for different layers. With 32 images, a *late dense layer* of 4,096 × 4,096 has
+# 16,781,312 gradients and 131,072 outputs. An *early convolution* with 64 filters of 3 × 3 × 64 has 36,928 gradients
+# and, on 224 × 224 pixels, 102,760,448 outputs.
 #
-# Bytes are not everything. Gradients can be sent while the backward pass is still running; in a cut layer, all
-# ranks wait for the sum. So cut layers within a node, over its fastest links, and use pipelines and copies between
-# nodes.
+# Bytes are not everything: gradients travel during the backward pass, but in a cut layer all ranks wait for the sum.
+# So cut layers within a node, over its fastest links, and use pipelines and copies between nodes.
 #
 # ## Questions
 #
@@ -411,5 +412,5 @@ course.answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=bette
 #     lessons submit 11
 #
 # Next: lesson 13 shards the state, and lesson 12 asks how many GPUs are worth it. Further reading: Huang and others,
-# *GPipe*, arXiv:1811.06965; Narayanan and others, *Megatron-LM*, arXiv:2104.04473, and *PipeDream*, arXiv:1806.03377,
-# which fills the bubble by using stale weights (lesson 16); a schedule with almost no bubble, arXiv:2401.10241.
+# *GPipe*, arXiv:1811.06965; Narayanan and others, *Megatron-LM*, and *PipeDream*, arXiv:1806.03377, which fills the
+# bubble by using stale weights (lesson 16); a schedule with almost no bubble, arXiv:2401.10241.

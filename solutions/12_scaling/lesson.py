@@ -15,9 +15,9 @@
 #
 # **How many GPUs should I ask for, and what can I say about 1,024?**
 #
-# The scheduler gives you what you ask for, and bills you for it. So before a long training run you measure a short
-# one at a few sizes. You measure three kinds of scaling in one job, fit the laws that everybody quotes, and find out
-# how far they can predict. Then you weigh cost against time and write a report.
+# Before a long training run you measure a short one at a few sizes. You measure three kinds of scaling in one job,
+# fit the laws that everybody quotes, and find out how far they can predict. Then you weigh cost against time and
+# write a report.
 #
 # Allow two hours. On two idle CPU cores all jobs on this page take about a minute.
 
@@ -80,9 +80,10 @@ course.check("12.1", train)
 # %% [markdown]
 # ## Measure in rounds, in one job
 #
-# The obvious way is one job per size. But jobs run at different times, beside other jobs. `study.py` starts all ranks once and measures in **rounds**. In each round,
-# first 1, then 2, then 4 … ranks train on their images once, while the others sleep. Every second round runs in
-# reverse order. Sizes are compared *within* a round, so other load on the machine affects them equally.
+# Jobs of different sizes would run at different times, beside other jobs. So `study.py` starts all ranks once and
+# measures in **rounds**. In each round, first 1, then 2, then 4 … ranks train on their images once, while the others
+# sleep. Every second round runs in reverse order. Sizes are compared *within* a round, so other load on the machine
+# affects them equally.
 #
 # The grey line is the **ceiling**. It is measured while all ranks train at the same time, each on one rank's images,
 # and never communicate. In weak scaling, only noise can exceed this ceiling, because each rank does the same work.
@@ -90,9 +91,10 @@ course.check("12.1", train)
 #
 # In the `full` profile, the network is ten times as wide, because the small one would not keep a GPU busy (lesson
 # 07). On 8 ranks strong scaling leaves 32 images per rank. They need 0.78 TFLOP, which takes 10 ms on an A100 at half
-# its data-sheet rate in TF32. Starting a step takes a few milliseconds, so on more ranks the cell uses a larger
-# batch, which leaves each rank 32 images. CIFAR-10 has 50,000 images, so in weak scaling each of 8 ranks reads 6,144,
-# and each of 16 reads 3,072. With 48 ranks, each reads one batch. There are not enough images for more.
+# its data-sheet rate in TF32 (computed). Starting a step takes a few milliseconds (not measured on GPUs), so on more
+# ranks the cell uses a larger batch, which leaves each rank 32 images. CIFAR-10 has 50,000 images, so in weak scaling
+# each of 8 ranks reads 6,144, and each of 16 reads 3,072. With 48 ranks, each reads one batch. There are not enough
+# images for more.
 
 # %%
 ranks = min(48, ranks or (course.two_nodes() if profile == "full" else 2))
@@ -123,8 +125,8 @@ course.plots.scaling_study(runs)
 # ## One number for what is lost
 #
 # **Karp and Flatt's** e = (1/S − 1/p) / (1 − 1/p) turns a speedup S on p devices into the serial part that would
-# explain it. If e is the same for all p, such a serial part exists. If e rises, overhead grows with p. If e falls,
-# Amdahl's law (fixed work) does not describe the experiment.
+# explain it. If e is the same for all p, the data agree with such a serial part. If e rises, overhead grows with p.
+# If e falls, Amdahl's law (fixed work) does not describe the experiment.
 #
 # One cost can be computed beforehand, with the **α–β model** from lesson 06. A ring sends 2(p−1) messages of n/p
 # bytes, one after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
@@ -155,7 +157,7 @@ print("ring:", *(f"{1e3 * ring_s(p, 1e8, 5e-6, 2.5e10):.0f} ms on {p:,}," for p 
 # `GPUS`, `SMALL` and `LARGE` above contain two published studies. A Vision Transformer was trained on 1 to 32 H100 of
 # MareNostrum 5, with a small and with a large data set (J. Torres, *Supercomputing for Artificial Intelligence*,
 # chapter 12). Each GPU's batch was fixed, so this is epoch scaling. For the small set e falls from .0345 to .0153, so
-# Amdahl's law does not hold there. People fit it anyway.
+# Amdahl's law does not hold there. (People fit it anyway.)
 #
 # ## Fit the laws, each with what it assumes
 #
@@ -260,11 +262,9 @@ course.plots.laws_beyond(sets, curves, 1024)
 # So the small set's throughput grew 21.7-fold, but its total time shrank only 1.7-fold. *Epoch times and total times
 # do not belong in one table.*
 #
-# Cray's plugin (lesson 06) was 1.4 times as fast as Horovod on 128 nodes of a
-# **Cray XC40** with KNL (Cori at NERSC), and 3.2 times as fast on 1,024. On 128 nodes of an **XC50** (Piz Daint at
-# CSCS) it was 1.8 times as fast as TensorFlow over gRPC, which lesson 16 runs. (Mathuriya et al. 2017.)
-# If plugin and Horovod are equally fast on one node, Horovod's efficiency on 128 was at most
-# 1/1.4 = 0.71 of the plugin's.
+# Cray's plugin (lesson 06) was 1.4 times as fast as Horovod on 128 nodes of a **Cray XC40** with KNL, and 3.2 times
+# as fast on 1,024 (Mathuriya et al. 2017). If plugin and Horovod are equally fast on one node, Horovod's efficiency
+# on 128 was at most 1/1.4 = 0.71 of the plugin's.
 #
 # ## Foretell
 #
@@ -288,9 +288,8 @@ for name, table in foretelling.TABLES.items():
 
 # %% [markdown]
 # No fit knows where the first node ends and the network begins, how much a repeat would differ, or whether each
-# device's batch stayed the same. (In MLPerf's table that batch doubled from 32 to 64 GPUs. *Per epoch*, 64 GPUs are
-# 2.27 times as fast as 32, but the table has minutes to accuracy.) So take the laws' range and widen it to allow
-# for what you do not know.
+# device's batch stayed the same. (In MLPerf's table that batch doubled from 32 to 64 GPUs.) So take the laws' range
+# and widen it to allow for what you do not know.
 #
 # **Exercise 12.5.** For each table, write an interval, low and high, in the table's unit. Write all six before you
 # run the cell that shows the measured values: afterwards it is no prediction.
@@ -464,7 +463,7 @@ for name, data in times.items():
 # based on which number, and why not more? **What is not known**: which questions do these runs leave open?
 #
 # Do not mix two kinds of hardware in one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to
-# the other is not scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a reference for that machine alone.
+# the other is not scaling.
 #
 # **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation names a number of ranks from
 # the epoch-scaling table, with its efficiency, speedup or time. Your instructor reads the report and gives its points.
@@ -509,8 +508,8 @@ scaling_report.write(
 # | a perfect "strong" curve | each rank kept its batch: epoch scaling |
 # | a baseline that nothing beats (not run here) | it used all cores, the other runs one per rank |
 #
-# In reports, the best of ten repeats is not the median, and "1,024 GPUs: 651 times" is a prediction without its
-# range.
+# In reports, "1,024 GPUs: 651 times" is a prediction without its range. Errors on GPUs: [What NCCL
+# says](../../docs/nccl.md).
 #
 # ## Recap
 #

@@ -15,14 +15,13 @@
 #
 # **Which lever helps my step?**
 #
-# A training step reads a batch, computes gradients, updates the parameters, and writes something down. Each of these
-# can waste more time than it needs. Before you change anything, you need two numbers: how much work a step
-# requires, and how much work the device can do in the same time. Then you need a *trace*, which shows what
-# happened when.
+# A training step reads a batch, computes gradients, updates the parameters, and writes something down. Each can waste
+# time. Before you change anything, you need two numbers, how much work a step requires and how much the device can do
+# in the same time, and a *trace*, which shows what happened when.
 #
 # You count the operations of a step, read six recorded traces, and make a slow step several times faster without
-# changing what it learns. The network is lesson 00's GPT. Everything runs on one core. What a GPU adds
-# is described below. Allow 100 minutes. On two CPU cores, the jobs on this page take about a minute.
+# changing what it learns. The network is lesson 00's GPT. Everything runs on one core. Allow 120 minutes. On two CPU
+# cores, the jobs on this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, one GPU
@@ -67,9 +66,9 @@ course.answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_
 # parameter and token. (A *token* is a character here. `params` counts only the matrices: norms, biases and the table
 # of positions are not multiplied in this way.)
 #
-# Attention has two more products in each layer, and they have no parameters: queries times keys, then weights
-# times values. Per token, each is 2 · length · width FLOP in the forward pass, and twice that in the backward pass.
-# We count all pairs of characters, although half of them are masked.
+# Attention has two more products in each layer, and they have no parameters: queries times keys, then weights times
+# values. Per token, each is 2 · length · width FLOP in the forward pass, and twice that in the backward pass. We
+# count all pairs, although half of them are masked.
 #
 # The share of the device's peak that these FLOP reach is called **MFU**, *model FLOPs utilisation*:
 #
@@ -81,15 +80,14 @@ course.answers.note(predict_gain=predict_gain, predict_mfu=predict_mfu, predict_
 #
 # ## The roof
 #
-# A device can be slow for two reasons: it cannot compute faster, or it cannot move bytes faster. The *intensity* of
-# a computation is its FLOP per moved byte. No computation exceeds
+# A device cannot compute faster, or it cannot move bytes faster. The *intensity* of a computation is its FLOP per
+# moved byte. No computation exceeds
 #
 #     min(peak, intensity × bandwidth)
 #
-# Plotted against the intensity, this is a sloping line that ends in a flat roof, so it is called the **roofline**.
-# Additions, norms and the optimizer have less than one FLOP per byte, so bandwidth limits them (the slope). The peak
-# limits large matrix products (the flat part). A product is large only if *all three* sizes are. The slope ends at the
-# intensity peak / bandwidth.
+# Plotted against the intensity, this is a sloping line that ends in a flat roof: the **roofline**. Additions, norms
+# and the optimizer have less than one FLOP per byte, so bandwidth limits them (the slope). The peak limits large
+# matrix products (the flat part). A product is large only if *all three* sizes are.
 #
 # **Exercise 14.2.** `attainable` in `flops.py` returns the FLOP/s that a matrix product can reach.
 
@@ -123,7 +121,7 @@ course.check("14.4", reading.hidden)
 # %% [markdown]
 # ## Six traces
 #
-# We recorded four steps of each of six programs. Each of these levers fixes the problem in exactly one trace:
+# These are four steps of each of six programs. Each lever fixes the problem in exactly one trace:
 #
 # | lever | what it does |
 # |---|---|
@@ -134,8 +132,8 @@ course.check("14.4", reading.hidden)
 # | `batch` | more work per operation: a larger batch, a wider network |
 # | `none` | the step is as it should be: most of its time is large matrix products |
 #
-# No GPU was available for these recordings. Each file says when it was recorded, on which processor and with which
-# versions. They contain only the outer operations. The program itself gave the names `part: …`.
+# They were recorded without GPUs; each file says on which processor. They contain only the outer operations. The
+# program itself gave the names `part: …`.
 
 # %%
 six = {letter: traces.read(f"traces/{letter}.json.gz") for letter in "abcdef"}
@@ -162,15 +160,16 @@ course.plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.pn
 
 # %% [markdown]
 # **What you should see.** Grey bars are parts, and coloured bars are the operations in them. A step is good if long
-# blue bars fill the picture. White space below a grey bar is Python or waiting. `dynamo` is `torch.compile` at work. (It
-# generates the code of the backward pass later, inside `CompiledFunctionBackward`.) Draw the other three, too:
-# `plots.trace({"a": six["a"]})`. The machine was busy, so some operations took longer than others of the same kind.
+# blue bars fill the picture. White space below a grey bar is Python or waiting. `dynamo` is `torch.compile` at work.
+# (It generates the code of the backward pass later, inside `CompiledFunctionBackward`.) Draw the other three, too:
+# `plots.trace({"a": six["a"]})`.
 #
-# On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels, and the lane of the GPU (a *stream*)
-# runs them later. Launch-bound steps have gaps in that lane. A synchronisation appears in the CPU's lane as a long
-# `cudaStreamSynchronize` inside `aten::item`: the CPU waits until the GPU has caught up, and then the GPU waits for
-# the next launch. On a CPU, operations run immediately, so `.item()` waits for nothing and costs microseconds. Its
-# time says little here, so count the calls. NCCL's all-reduces have a lane of their own.
+# On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels, and the lane of the GPU (a
+# *stream*) runs them later. Launch-bound steps have gaps in that lane. A synchronisation appears in the CPU's lane as
+# a long `cudaStreamSynchronize` inside `aten::item`: the CPU waits until the stream has caught up, and then the GPU
+# waits for the next launch. NCCL's kernels (`ncclDevKernel_AllReduce…`) have a stream of their own. (These short
+# files leave such inner events out: export the whole trace, as above.) On a CPU, operations run immediately, so
+# `.item()` waits for nothing. Its time says little here, so count the calls.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: trace_a to trace_f: loader, sync, shapes, overlap, batch or none
@@ -192,16 +191,16 @@ course.answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
 # a batch has eight texts, and a step takes about 20 ms.
 # The texts are shuffled already. (On a GPU, add `pin_memory=True`, and copy with `non_blocking=True`.)
 #
-# **Exercise 14.6.** The function `gradients` in `slow.py` processes one text at a time and sums the gradients. This is
-# **gradient accumulation**: it allows a batch that does not fit into memory. Here the batch does fit, so compute it
-# at once. (If you do accumulate: divide the loss by the number of parts, and with DistributedDataParallel send only
-# after the last one, with `model.no_sync()` around the others.)
+# **Exercise 14.6.** The function `gradients` in `slow.py` processes one text at a time and sums the gradients. This
+# is **gradient accumulation**: it allows a batch that does not fit into memory. Here the batch does fit, so compute
+# it at once. (If you do accumulate, divide the loss by the number of parts; lesson 10 has the rest.)
 #
-# **Exercise 14.7.** `optimizer` in `slow.py` runs about ten operations for each of 28 parameters. AdamW has an option
-# that updates all of them in one operation.
+# **Exercise 14.7.** `optimizer` in `slow.py` runs about ten operations for each of 28 parameters, as on a CPU by
+# default. (On GPUs, PyTorch groups them: `foreach`.) AdamW has an option that updates all of them in one operation.
 #
-# **Exercise 14.8.** `note` in `slow.py` calls `.item()` for each parameter. On a GPU, each call waits until all
-# launched kernels have finished. Return a tensor instead, which the program reads when the training is over.
+# **Exercise 14.8.** `note` in `slow.py` calls `.item()` for each parameter. On a GPU, each call waits until
+# everything that its stream was given before has finished. Return a tensor instead, which the program reads when the
+# training is over.
 
 # %% tags=["check"]
 course.check("14.5", fast.batches)
@@ -213,8 +212,8 @@ course.check("14.8", fast.note)
 # ## Before and after
 #
 # The job alternates between the two steps, so other load on the machine slows both. In every round, it also measures
-# the core's peak with a large matrix product, because a data sheet does not describe your machine. Then `probe.py`
-# tests your functions, and counts how often each step calls the network, waits, and runs operations.
+# the core's peak with a large float32 matrix product, because a data sheet does not describe your machine. Then
+# `probe.py` tests your functions, and counts how often each step calls the network, waits, and runs operations.
 
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")
@@ -241,22 +240,23 @@ course.expectations.compare("The step is faster by a factor of", gains, (2, 9), 
 course.plots.step_bars(run, save="my_step.png")
 
 # %% [markdown]
-# **What you should see.** (A GPU's bars are its own times, marked by CUDA events: the host runs ahead of it.) The step
-# is two to nine times as fast, with the same loss to all printed digits. On a busy
-# core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 ms after:
+# **What you should see.** (A GPU's bars are its own times, marked by CUDA events.) The step is two to nine times as
+# fast, with the same loss to all printed digits. On a busy core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21
+# ms after:
 #
 # - The input shrank from 22 ms to 3 ms, because the workers read while the step computes.
 # - The gradients shrank from 45 ms to 15 ms, because eight texts make larger matrices and an eighth of the
 #   operations.
 # - The update shrank from 5 ms to 2 ms.
-# - Noting the gradients was never long. On a GPU it would be slow: of the slow step's 57 calls to `.item()`, 29 would
-#   wait for the GPU. Those in the optimizer's loop would not, because AdamW counts its steps on the CPU.
+# - Noting the gradients was never long. On a GPU, 29 of the slow step's 57 calls to `.item()` would wait for it.
+#   Those in the optimizer's loop would not, because AdamW counts its steps on the CPU.
 #
 # ## The share of the peak
 #
 # `own_mfu`: compute the MFU of the fast step in each round, with that round's peak, and take the median of the
 # rounds. Your count of the FLOP comes from exercise 14.1, or from the record, which has PyTorch's count:
-# `measure(run, "flops")`.
+# `measure(run, "flops")`. (This is the share of the *measured float32* peak. Papers divide by the data sheet's peak
+# in the format of the products: 989 TFLOP/s in bfloat16 on an H100, where float32 has 67. Never compare the two.)
 
 # %% tags=["exercise"]
 steps_ms = [each["value"] for each in run.measured("step_ms", way="after")]
@@ -267,7 +267,7 @@ shares = [work / (ms / 1000) / peak for ms, peak in zip(steps_ms, peaks, strict=
 own_mfu = sorted(shares)[len(shares) // 2]
 ### END SOLUTION
 course.answers.note(own_mfu=f"{own_mfu:.3f}")
-course.predictions.compare("predict_mfu", measure(run, "mfu"))
+course.predictions.compare("predict_mfu", own_mfu)
 
 # %%
 width, length, tokens = {"smoke": (64, 32, 8 * 32), "full": (768, 256, 8 * 256)}[profile]
@@ -286,17 +286,17 @@ points.append(("an addition", 1 / 8, measure(run, "bandwidth") / 8))
 course.plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 
 # %% [markdown]
-# **What you should see.** You get an MFU of 0.1 to 0.35. The roof allows more than that, as the points show: even
-# the product for one text has enough FLOP per byte. The rest is lost to operations that are too small:
-# each costs several microseconds of Python and PyTorch, whatever its size. So the next thing to try is a wider
-# network or a larger batch.
+# **What you should see.** You get an MFU of 0.1 to 0.35. The points are not measured: they show what the roof
+# *allows* by your `attainable`, and that is more, because even the product for one text has enough FLOP per byte. The
+# rest is lost to operations that are too small: each costs several microseconds of Python and PyTorch, whatever its
+# size. So the next thing to try is a wider network or a larger batch.
 #
 # ## Two bytes per number
 #
 # With `torch.autocast`, matrix products use 2-byte numbers. **bfloat16** has the range of float32 and two or three
-# digits. **float16** has three or four digits, but nothing below 6e-8 except 0, and nothing above 65,504. The
-# gradients of a large batch are small, because each text contributes only a small share of the mean. In float16, they
-# become 0.
+# digits. **float16** has three or four digits, but nothing below 6e-8 except 0, and nothing above 65,504. In a large
+# batch each token has only a small share of the mean loss, and the gradients that travel back from it are as small.
+# In float16, they become 0.
 #
 # **Loss scaling** multiplies the loss, and so all gradients, by a large factor before the backward pass, and divides
 # the gradients by it before the update. If something overflows, the update is skipped and the factor halved. After
@@ -308,9 +308,11 @@ course.plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), poi
 # ## Compile, once
 #
 # `torch.compile(model)` traces the model (*dynamo*) and generates code that joins small operations (*inductor*). The
-# code is generated for the shapes of the first call. If a shape changes, it is generated again: PyTorch tries to
-# generalise at the second shape, but not all programs allow that, and after eight recompilations (`recompile_limit`) it
-# gives up. So avoid shapes that change, such as the last, smaller batch, or texts of different lengths.
+# code is generated for the shapes of the first call. If a shape changes, it is generated again. At the second shape
+# PyTorch tries to generate code for *any* length: for our five lengths it compiles twice by default, once with
+# `dynamic=True`, and five times with `dynamic=False` (PyTorch 2.13). This job forbids it with `dynamic=False`, as
+# programs that cannot be generalised do. After eight recompilations (`recompile_limit`) PyTorch gives up. So avoid
+# shapes that change, such as the last, smaller batch, or texts of different lengths.
 #
 # **Exercise 14.10.** `padded` in `lengths.py` adds positions at the end of each row. The loss must not count them:
 # `cross_entropy` ignores -100.
@@ -320,9 +322,10 @@ course.check("14.9", scaling.LossScaler)
 course.check("14.10", lengths.padded)
 
 # %% [markdown]
-# The job trains a tiny network in four precisions. Each step's texts are one of 4,096 parts of a large batch, so the
-# job divides their loss by 4,096. Then it compiles the network for texts of five lengths, without and with padding.
-# It uses the backend `eager`, which traces but generates no code, because we only count.
+# The job trains a tiny network in four precisions. It divides the loss by 4,096, so that gradients are as small as in
+# a batch of 4,096 such parts (but it updates after each part). Then it compiles the network for texts of five
+# lengths, without and with padding. It uses the backend `eager`, which traces but generates no code, because we only
+# count.
 
 # %%
 found = course.submit("job_ways.sbatch", options=one)
@@ -336,22 +339,20 @@ course.expectations.compare("Gradients that scaling saves", lost, (0.5, 1), coun
 
 # %% [markdown]
 # **What you should see.** float32, bfloat16 and scaled float16 reach the same loss, about 3.2 (the scaled run skips
-# its first updates until the factor fits). Without scaling, more than nine in ten gradients are 0, and the loss
-# stays above 3.4. With padding, one compilation is enough, and the loss is the same.
+# its first updates until the factor fits). Without scaling, more than nine in ten gradients are 0, and the loss stays
+# above 3.4. With padding, one compilation is enough, and the loss is the same. (But a third of the tokens, from 24 to
+# 32 on average, is padding.)
 #
-# **Speed** is another question. A GPU's tensor cores compute products of 2-byte numbers many times faster. This CPU
-# (AMD EPYC with AVX512-BF16) multiplies large bfloat16 matrices 2.2 times as fast as float32, but our small
-# step becomes no faster, because converting costs as much. In float16, the same step took five to thirteen times
-# *longer*: the CPU has no float16 products. Measure before you believe.
+# **Speed** is another question. On GPUs, three levers come first: TF32
+# (`torch.set_float32_matmul_precision("high")`), bfloat16 by autocast, and `torch.compile`. The steps above use none
+# of them, and nobody has measured them for this course. This CPU (AMD EPYC with AVX512-BF16) multiplies large
+# bfloat16 matrices 2.2 times as fast as float32, but our small step becomes no faster, because converting costs as
+# much. In float16, it took five to thirteen times *longer*: the CPU has no float16 products.
 #
-# On a CPU, **real compilation** needs a C++ compiler. Without one, the first call ends with
-# `InvalidCxxCompiler: No working C++ compiler found`. Here, generating code for this tiny network took 16 to 36 s
-# for *each* shape on a busy core. So it is not part of this page: try
-# `python train_ways.py --ways padded --backend inductor` in a terminal. It pays off only in long runs.
-#
-# **Channels last** can speed up convolutions. `model.to(memory_format=torch.channels_last)`, and the same for
-# the images, stores a pixel's channels next to each other. Tensor cores want this order. In the trace you see
-# the wrong order as kernels that transpose before and after each convolution.
+# **Real compilation** needs a C++ compiler on a CPU (`InvalidCxxCompiler: No working C++ compiler found`), and a C
+# compiler on a GPU, for Triton (`Failed to find C compiler`), also on compute nodes. Generating code for this tiny
+# network took 16 to 36 s for *each* shape on a busy core, so try it in a terminal: `python train_ways.py --ways
+# padded --backend inductor`.
 #
 # ## Break it
 #
@@ -377,10 +378,9 @@ course.predictions.compare("predict_same", "".join(usual) or "none")
 course.plots.faults(broken, path="", more=["waits_per_step", "own_reads", "zeros", "compilations"])
 
 # %% [markdown]
-# **What you should see.** Only one fault, `scaling`, changes the loss. The loss falls more slowly, and no message says why.
-# The other three train correctly, so a loss curve never shows them. `item` waits 29 times per step. With the fault
-# `workers`, the training reads every text itself, which takes 8 ms or more of each step. `shapes` compiles five
-# times.
+# **What you should see.** Only `scaling` changes the loss: it falls more slowly, and no message says why. `item`
+# waits 29 times more per step. With the fault `workers`, the training reads every text itself, which takes 8 ms or
+# more of each step. `shapes` compiles five times.
 #
 # ## Questions
 #

@@ -15,14 +15,14 @@
 #
 # **How much work does a dead node cost?**
 #
-# While Meta trained Llama 3 on 16,384 GPUs, something failed every three hours: 419 times in 54 days. Your jobs are
-# smaller, but have a time limit. What a job did not save is lost.
+# While Meta trained Llama 3 on 16,384 GPUs, something failed 419 times in 54 days. Your jobs are smaller, but have a
+# time limit. What a job did not save is lost.
 #
 # Here, a training run is killed, warned, and killed again. It ends with *exactly* the parameters of an uninterrupted
 # run.
 #
 # The network is lesson 13's GPT. Every rank holds a full copy, and the program adds up the gradients in one
-# allreduce. Allow 100 minutes. On two CPU cores, all jobs on this page take about a minute.
+# allreduce. Allow 120 minutes. On two CPU cores, all jobs on this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, GPUs
@@ -68,13 +68,13 @@ course.answers.note(
 #
 # | what | because |
 # |---|---|
-# | the optimizer | Adam's running means and its count of steps |
+# | the optimizer | Adam's running means and its count of steps; the scale of the loss in float16 (lesson 14) |
 # | the schedule | the learning rate of the next step |
 # | the sampler | which samples of this epoch are still to be read, and the order of the next epoch |
 # | the random state | here, 5 % of the characters are replaced by chance; elsewhere dropout and augmentation |
 #
-# In this program all ranks draw the same random numbers, so one random state is enough. If yours draw different
-# ones, save every rank's, and also the states of NumPy, Python and CUDA if the program uses them.
+# Here all ranks draw the same random numbers, so one random state is enough. Otherwise save every rank's, and those
+# of NumPy, Python and CUDA.
 #
 # **Exercise 15.1.** In `snapshot.py`, `capture(training)` returns all of this in one dictionary, and
 # `restore(training, saved)` puts it back into new objects. `capture` need not copy.
@@ -90,18 +90,18 @@ course.check("15.2", sampler)
 # %% [markdown]
 # ## Whole files
 #
-# A job may die while it replaces its only checkpoint: the old file is gone, and the new one half written. So write in
-# four steps:
+# A job may die while it replaces its only checkpoint. So write in four steps:
 #
 # 1. Write to another name beside the file, which must not look like a checkpoint (`step_*.pt`):
 #    `with open(beside, "wb") as file: torch.save(state, file)`.
 # 2. `file.flush()` gives the bytes to the operating system.
 # 3. `os.fsync(file.fileno())` waits until they are on the disk.
 # 4. `os.replace(beside, path)` renames the file. Readers see either the old file or the new one, never half of one.
+#    (Against a power cut, `fsync` the folder, too: it has the new *name*.)
 #
-# Disks fail, too. The program therefore keeps the last two checkpoints, and uses the older one if the newest cannot
-# be read. But a file may be damaged, or arrive late on a network file system, for one rank alone. Ranks that begin
-# from different steps compute wrong gradients, and hang at the end. So rank 0 chooses for all.
+# Disks fail, too. So the program keeps the last two checkpoints, and uses the older one if the newest cannot be read.
+# But a file may be damaged, or arrive late on a network file system, for one rank alone, and ranks that begin from
+# different steps hang at the end. So rank 0 chooses for all.
 #
 # **Exercise 15.3.** In `atomic.py`,
 #
@@ -124,13 +124,15 @@ course.check("15.3", atomic)
 #   may be up to a minute early.) The batch shell does not receive it.
 # - `#SBATCH --signal=B:USR1@120` sends it to the batch shell **only**.
 #
-# Without a handler, USR1 ends a process. `signals.py` sets one that only records the signal. It is the first
-# import of `train.py`, because a signal may come while PyTorch is still loading. The program finishes its step,
-# saves, and ends with exit code 75, which Unix calls a temporary failure.
+# Preemption and `scancel` send SIGTERM instead, and SIGKILL some seconds later; a program of your own should handle
+# both. Without a handler, USR1 ends a process, and `torchrun`, too, unless `--signals-to-handle` names it.
+# `signals.py` sets one that only records the signal. It is the first import of `train.py`, because a signal may come
+# while PyTorch is still loading. The program finishes its step, saves, and ends with exit code 75, which Unix calls a
+# temporary failure.
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
-# Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks ask each other, here after
-# every second step. That costs an allreduce, and a GPU waits for it. With short steps, choose `--ask 100`.
+# Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks ask each other, here after every
+# second step. That costs an allreduce: with short steps, choose `--ask 100`.
 #
 # **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
 # ranks. The list `warnings` contains the signals that this process has received.
@@ -152,16 +154,16 @@ course.check("15.4", signals)
 # `train.py` looks for the newest checkpoint in `checkpoints/` and the number of its job. If there is one, it
 # continues there. If not, it begins at step 0.
 #
-# Which deaths deserve another life? The exit code does not tell: a faulty GPU, the most frequent cause in Meta's
-# list, usually ends a program with 1, as a bug does. Progress tells: a bug stops every life at the same step.
+# Which deaths deserve another life? A faulty GPU, the most frequent cause in Meta's list, usually ends a program with
+# 1, as a bug does. But a bug stops every life at the same step.
 #
 # **Exercise 15.5.** In `job.sbatch`, request USR1 for the ranks, 120 seconds before the limit. After the launch, call
 # `scontrol requeue "$SLURM_JOB_ID"` if `status` is not 0 and there is a newer checkpoint than the one that this life
 # began with: `newest` prints the last file's name, and `began` has the first answer. Stop after 5 restarts.
 #
-# **Exercise 15.6.** `job_shell.sbatch` receives the signal in the batch shell (`B:`), and has to pass it on. A
-# shell reacts to a signal with `trap 'command' USR1`, but only when no program is in its foreground. So launch in the
-# background, then `wait "$ranks"`:
+# **Exercise 15.6.** `job_shell.sbatch` receives the signal in the batch shell (`B:`), and has to pass it on. A shell
+# reacts to `trap 'command' USR1` only when no program is in its foreground. So launch in the background, then `wait
+# "$ranks"`:
 #
 #     launch … &
 #     ranks=$!
@@ -178,15 +180,15 @@ course.check("15.6", "job_shell.sbatch")
 # %% [markdown]
 # ## How often?
 #
-# A checkpoint stops training for `write_s` seconds. If you save too often, this adds up. If you save too rarely, a
-# failure costs more: on average half an interval. With an interval $w$ and a mean time between failures (MTBF) $M$,
-# the fraction of time wasted is about
+# A checkpoint stops training for `write_s` seconds, and a failure costs half an interval on average. With an interval
+# $w$ and a mean time between failures (MTBF) $M$, the fraction of time wasted is about
 #
 # $$\frac{\mathrm{write\_s}}{w} + \frac{w}{2M}, \qquad \text{smallest at} \quad
 # w = \sqrt{2 \cdot \mathrm{write\_s} \cdot M}.$$
 #
-# (Young, 1974; Daly, 2006.) $M$ is the MTBF of the *job*. A job on $n$ nodes dies with any of them, so its MTBF is that
-# of one node, divided by $n$.
+# (Young, 1974; Daly, 2006.) $M$ is the MTBF of the *job*. A job on $n$ nodes dies with any of them, so its MTBF is
+# that of one node, divided by $n$. (A failure also costs a restart: the queue, loading, compiling. That is often
+# more, but does not change the best interval.)
 #
 # **Exercise 15.7.** `best_interval(write_s, node_mtbf_s, nodes)` in `interval.py` returns $w$ in seconds.
 
@@ -196,13 +198,12 @@ course.check("15.7", interval.best_interval)
 # %% [markdown]
 # ## Save in the background
 #
-# Training only has to stop until the state is *copied*. A thread can write the copy while the next steps run.
-# Nothing may change the copy meanwhile. But `state_dict()` returns no copy. Its tensors are the
-# parameters themselves, and the next step overwrites them. `tensor.to("cpu")` copies from a GPU, but on a CPU it
-# returns the same tensor.
+# Training only has to stop until the state is *copied*. A thread can write the copy while the next steps run. But
+# `state_dict()` returns no copy: its tensors are the parameters themselves, and the next step overwrites them.
+# `tensor.to("cpu")` copies from a GPU, but on a CPU it returns the same tensor.
 #
-# `background.py` waits for the last write before it starts another. Two threads could finish in the wrong order, and
-# each copy needs memory. If a thread fails, perhaps because the disk is full, `result()` raises its error here.
+# `background.py` waits for the last write before it starts another, because two threads could finish in the wrong
+# order. If a thread fails, perhaps because the disk is full, `result()` raises its error here.
 #
 # **Exercise 15.8.** `copied(value)` returns the same structure of dictionaries, lists and tuples, with a copy of each
 # tensor in the CPU's memory, without gradients (`.detach()`). A function that calls itself is the shortest way.
@@ -213,9 +214,8 @@ course.check("15.8", background.copied)
 # %% [markdown]
 # ## Fewer ranks, the same batch
 #
-# After a failure there may be fewer nodes. Then each rank has to do more to keep the global batch (and so the
-# training) the same. If its part no longer fits into memory, the rank splits it into pieces, and adds up their
-# gradients (*gradient accumulation*).
+# After a failure there may be fewer nodes. To keep the global batch (and so the training) the same, each rank does
+# more: if its part no longer fits into memory, in pieces, whose gradients it adds up.
 #
 # A piece's loss is a mean over the piece. Weight it by `len(piece) / len(batch)`. Then the sum over all pieces and
 # ranks is the mean over the whole batch, for any number of ranks.
@@ -229,8 +229,8 @@ course.check("15.9", pieces.add_gradients)
 # %% [markdown]
 # ## Does it survive?
 #
-# The first training has no accidents. The second has three: a rank is killed after step 7, rank 0 receives USR1 after
-# step 17, and a rank is killed after step 24. The kills are real (`kill -9`).
+# The first training has no accidents. The second has three: a rank is killed (`kill -9`) after step 7, rank 0
+# receives USR1 after step 17, and a rank is killed after step 24.
 #
 # Each rank keeps a journal beside the checkpoints. After the training, the job runs `probe.py`, which tests your
 # functions on real ranks and counts in the journals what was lost and read twice.
@@ -270,15 +270,13 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 # of processor or GPU, the same libraries, and algorithms that always add in one order. On GPUs, some of the fastest
 # do not: `torch.use_deterministic_algorithms(True)` in `train.py` excludes them.
 #
-# A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms. The
-# difference grows with the network.
+# A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms.
 #
 # A short time limit and slow steps show the real warning:
 #
 #     sbatch --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5
 #
 # On a Slurm site, a requeued job waits for about two minutes. `scancel` ends the job permanently.
-# `scancel --signal=USR1 JOB` only sends the signal.
 #
 # If your site forbids requeueing, submit a chain of jobs with one folder. Each begins when the one before it has
 # ended, however it ended:
@@ -289,7 +287,8 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 #
 # ## Your interval
 #
-# Suppose that one node fails every five years, and that the job has 1,000 nodes.
+# Suppose that one node fails every five years, and that the job has 1,000 nodes. (Meta's 2,048 nodes of eight GPUs
+# failed more often: 2,048 · 54 days / 419 is once in 264 days per node.)
 
 # %%
 stop = measure(whole_probe, "stop_s")
@@ -300,15 +299,15 @@ print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
 # %% [markdown]
 # ## Elastic training
 #
-# Requeueing needs a new allocation. `torchrun` can also continue with the remaining nodes: `--nnodes=1:2` asks for
-# one or two. Its *agents* (one per node) meet at an address, the *rendezvous*.
+# `torchrun` can also continue with the remaining nodes: `--nnodes=1:2` asks for one or two. Its *agents*, one per
+# node, meet at a *rendezvous*.
 #
 # When a node dies, no agent notices. The surviving *ranks* do: with Gloo, their connection breaks in the next
 # allreduce, and they raise an error. With NCCL they wait, until its watchdog ends them after the `timeout` of
-# `init_process_group` (10 minutes by default, 2 in `train.py`). Only then do their agents meet again, without those
-# that no longer report, and start the program from its first line. `--max-restarts` limits how often. The node
-# of the rendezvous must stay up, and on Slurm the job needs `--no-kill`. Otherwise Slurm ends the job with its first
-# dead node.
+# `init_process_group` (10 minutes by default, 2 in `train.py`; [What NCCL says](../../docs/nccl.md)). Only then do
+# their agents meet again, without those that no longer report, and start the program from its first line.
+# `--max-restarts` limits how often. The node of the rendezvous must stay up, and on Slurm the job needs `--no-kill`.
+# Otherwise Slurm ends the job with its first dead node.
 #
 # In `job_elastic.sbatch`, two agents on one machine stand in for two nodes, each with a GPU or none. The second is
 # killed with its rank.
@@ -331,9 +330,9 @@ equal = whole.ranks[0].param_hash == one.ranks[0].param_hash
 print("The parameters are", "equal." if equal else "no longer equal in every bit.")
 
 # %% [markdown]
-# **What you should see.** One rank goes on after step 10, with the same batch of 16 in two pieces of 8. Each sample is
-# still read once. The test loss agrees to five or six digits, but the parameters no longer agree in every bit: one
-# rank adds up the same numbers in another order, and float32 rounds differently.
+# **What you should see.** One rank goes on after step 10, with the same batch of 16 in two pieces of 8. Each sample
+# is still read once. The test loss agrees to five or six digits, but not the parameters in every bit: one rank adds
+# up the same numbers in another order.
 #
 # ## Break it
 #
@@ -364,8 +363,8 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 # **What you should see.** `apart` is the largest difference between a parameter and its value after uninterrupted
 # training.
 #
-# - `optimizer` changes the loss: 3.02 instead of 3.14. Here it falls, because Adam's first steps are long. In a large
-#   training run, the same steps can undo days of work.
+# - `optimizer` changes the loss: 3.02 instead of 3.14, because Adam's first steps are long. In a large training run,
+#   they can undo days of work.
 # - `sampler` and `random` look perfect. Yet 88 of the 160 samples in the second epoch are read twice or never, and
 #   parameters differ by 0.007 and 0.004.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
@@ -415,8 +414,8 @@ course.answers.note(who_hears=who_hears, faults_other=faults_other)
 # - The next step depends on parameters, optimizer, schedule, sampler and random state. Save all of them.
 # - Write a new file, `fsync`, `os.replace`, and keep two files. Rank 0 chooses the one to begin from.
 # - Requeue a job as long as it makes progress.
-# - A warning costs nothing if all ranks agree on it. A kill costs half an interval on average.
-# - The best interval is $\sqrt{2 \cdot \mathrm{write\_s} \cdot M}$, with the MTBF of the whole job.
+# - A warning costs nothing if all ranks agree on it.
+# - The best interval follows from the MTBF of the whole job.
 # - Test survival by killing your job. Compare hashes and counts, because the loss hides most mistakes.
 #
 # **Submit** your work in a terminal. This packs the folder and lists its contents.

@@ -76,10 +76,10 @@ course.answers.note(predict_staleness=predict_staleness, predict_slow=predict_sl
 # theirs by gRPC: remote procedure calls over ordinary sockets. So gRPC uses an InfiniBand network as if it were
 # Ethernet. Only NCCL, between GPUs, uses InfiniBand directly.
 #
-# `tf_cluster.py` collects these facts by itself: the nodes from `SLURM_JOB_NODELIST`, the rank from the
-# launcher, and the ports from the job number. TensorFlow has a `SlurmClusterResolver`, too. In version 2.21 it
-# numbers ports from 8888 upwards on each node, so two users on one node collide. It also needs
-# `CUDA_VISIBLE_DEVICES` or `nvidia-smi`.
+# `tf_cluster.py` collects these facts by itself: the nodes from `SLURM_JOB_NODELIST`, the rank from the launcher, and
+# the ports from the job number. TensorFlow has a `SlurmClusterResolver`, too. By default it numbers ports from 8888
+# upwards on each node (so two users collide: set `port_base`) and counts GPUs with `CUDA_VISIBLE_DEVICES` or
+# `nvidia-smi` (or set `gpus_per_node`). It sorts host names as text, so that n10 comes before n2 (version 2.21).
 #
 # **Exercise 16.1.** Complete `tf_config` in `tf_cluster.py`. `hosts` and `ports` have a list for each kind of task;
 # host number i belongs to port number i. Return a dictionary; `join_cluster` turns it into text.
@@ -159,9 +159,10 @@ print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 # the same two calls: one gradient per worker, which the server adds up; a wait; one update. This is lesson 06's
 # algorithm with a server in the middle, and its result must equal MultiWorkerMirroredStrategy's.
 #
-# Only workers need a GPU. TensorFlow takes nearly all the memory of every GPU that it sees, so `take_gpu` hides
-# all but the worker's own; chief and server see none. (Tested with a stand-in; not run on GPUs here.) The job
-# has two more tasks than GPUs. With both options below, one launch trains both ways, one after the other.
+# Only workers need a GPU. TensorFlow takes nearly all the memory of every GPU that it sees, so `take_gpu` hides all
+# but the worker's own; chief and server see none. (Tested with a stand-in; not run on GPUs here. For NCCL's errors,
+# see [What NCCL says](../../docs/nccl.md).) The job has two more tasks than GPUs. With both options below, one launch
+# trains both ways, one after the other.
 
 # %%
 options = course.on_nodes(ranks, device)
@@ -275,17 +276,17 @@ for rate in (0.05, 0.1):
 # a *smaller* rate with more workers, while synchronous training with its larger batch tolerates a *larger* one
 # (lesson 09). This is what "weaker guarantees" means.
 #
-# Why was asynchronous training built? Because nobody waits for a slow worker. In lesson 10 a rank that was 40 ms
-# late made every step 40 ms longer. Here a late worker delays only its own gradients. With equal GPUs and a fast
-# network there is nothing to gain, so supercomputers average by all-reduce. Parameter servers were made for
-# machines that come and go; for these, torchrun's elastic launch is the usual choice today (lesson 10).
+# Why was asynchronous training built? Because nobody waits for a slow worker. In lesson 10 a rank that was 40 ms late
+# made every step 40 ms longer. Here a late worker delays only its own gradients. With equal GPUs and a fast network
+# there is nothing to gain, so supercomputers average by all-reduce. Parameter servers were made for models that fit
+# on no single machine, on clusters with slow and failing ones (Dean and others, *Large scale distributed deep
+# networks*, 2012). They live on where a model is mostly a table: recommendation systems keep *embeddings* of users
+# and products in terabytes on many servers, and a step needs only a few rows.
 #
 # ## Questions
 #
-# Slides from SURF quote TensorFlow's documentation: *In sync training, all workers train over different slices
-# of input data in sync, and aggregating gradients at each step. […] Typically sync training is supported via
-# all-reduce and async through parameter server architecture.* They call `tf.distribute` tricky, but say that
-# Horovod and Lightning take a few lines. Apply the quotation:
+# TensorFlow's documentation says: *In sync training, all workers train over different slices of input data in sync,
+# and aggregating gradients at each step.* Apply this:
 #
 # - `slice_images`: 50,000 images, 4 workers in sync, 64 images per worker and step. How many different images does
 #   one worker read in an epoch? `epoch_averages`: how often are gradients averaged in one epoch?
@@ -293,10 +294,10 @@ for rate in (0.05, 0.1):
 #   s. How many updates does sync training make, if messages take no time? `async_updates`: how many does async
 #   training make?
 # - `slow_staleness`: in that async training, how late are the slow worker's gradients, in updates?
-# - `sources`: an article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous beyond;
-#   SURF calls synchronous the common choice and asynchronous hard to predict; Cray trained synchronously on
-#   1,024 nodes. Whose statement is contradicted by a measurement of one of the others? `"cte"`, `"surf"` or
-#   `"cray"`.
+# - `sources`: BSC's article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous beyond;
+#   SURF's slides call synchronous the common choice and asynchronous hard to predict; Cray trained synchronously on
+#   1,024 nodes (Mathuriya and others, 2017). Whose limit did one of the others pass? (That it could be passed does
+#   not show that it paid.) `"cte"`, `"surf"` or `"cray"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: five numbers, and sources with a word

@@ -95,7 +95,7 @@ def trace(figure: Any, traces: Mapping[str, Mapping[str, Any]]) -> None:
 
 @picture
 def roofline(figure: Any, peak: float, bandwidth: float, points: Sequence[tuple]) -> None:
-    """Plot the roof of a device. A point has a name, FLOP per byte, and the FLOP/s it reached."""
+    """Plot the roof of a device. A point has a name, FLOP per byte, and FLOP/s."""
     axes = figure.subplots()
     ridge = peak / bandwidth
     ends = [0.05, ridge, 1000 * max(ridge, 1)]
