@@ -86,12 +86,10 @@ def timed(text: str, unit: str) -> Number | None:
     return Number(before + rest.value, rest.half_width if "." in seconds else 1.0)
 
 
-def fraction(text: str, unit: str = "") -> Number | None:
-    """Return the accuracy in a text: a percentage if it has a percent sign or is above 1."""
-    number = printed(text, 0.01 if unit == "%" else 1.0)
-    if number is not None and number.value > 1 and unit != "%":
-        return printed(text, 0.01)
-    return number
+def fraction(text: str) -> Number | None:
+    """Return the accuracy in a text: a percentage if it is above 1."""
+    number = printed(text)
+    return printed(text, 0.01) if number is not None and number.value > 1 else number
 
 
 def exact(value: Any, where: Where | None = None) -> Number | None:

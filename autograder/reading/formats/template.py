@@ -54,7 +54,8 @@ NO_MORE = r"(?![.,:]?\d)"  # if nothing follows in the template: 1.2 in version 
 UNIT = re.compile(r"\s*(%|[A-Za-zµ]+)")
 # After a time, if the template ends there: no word but seconds, no 1-03:00 and no 3'20.
 IN_SECONDS = r"(?![-'’]\d|\s*+(?:/|[(\[]?(?!(?i:s|secs?|seconds?)\b(?!\s*/))[^\W\d]))"
-NO_PERCENT = r"(?!\s?%)"
+# A sign that the template lacks: 97.3 % is read, but 0.97 % may be meant as 97 %.
+PERCENT = rf"(?:{DECIMAL}(?!\s?%)|(?=[2-9]|1\d){DECIMAL}\s?%)"
 BLANKS = re.compile(r"\s+")
 ANYWHERE = r"(?<![\w.])"  # `loss {train_loss}` must not match in `val_loss 0.5`
 # A line may begin with marks, a time and a log's level.
@@ -130,8 +131,8 @@ def facts_of(matches: list[tuple[Template, re.Match[str]]]) -> LineFacts | None:
         starts = {name: match.start(name) for name in match.groupdict()}
         for name, start in starts.items():
             if start not in taken and name not in texts:
-                texts[name] = match[name]
-                units[name] = template.units.get(name, "")
+                texts[name] = match[name].rstrip("% ")
+                units[name] = template.units.get(name, match[name][len(texts[name]) :].strip())
         taken.update(starts.values())
     run = RunFacts(
         numbers_in(texts, RUN_NUMBERS, units),
@@ -249,7 +250,7 @@ def pattern_of(texts: list[str], fields: list[str], units: dict[str, str], begin
         waits = name == "any"
         if name and not waits:
             pad = r"[ \t]*+" if any(pieces[1:]) else ""
-            value = value_of(name, name in units or after.strip())
+            value = value_of(name, name in units, bool(after.strip()))
             if "," in (text[-1:], after):  # it separates fields, so it is no decimal comma
                 value = value.replace("[.,]", "[.]")
             pieces.append(rf"{pad}(?P<{name}>{value})")
@@ -261,7 +262,7 @@ def is_of_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def value_of(name: str, followed: str | bool) -> str:
+def value_of(name: str, has_unit: bool, is_followed: bool) -> str:
     if name in COUNTS:
         return COUNT
     if name == "job_id":
@@ -269,10 +270,8 @@ def value_of(name: str, followed: str | bool) -> str:
     if name == "status":  # only in the signs of an end
         return r"(?>[1-9]\d{0,4})(?!\d)"
     if name in TIMES:
-        return rf"(?:{CLOCK}|{DECIMAL})" + ("" if followed else IN_SECONDS)
-    if name in ACCURACIES and not followed:
-        return DECIMAL + NO_PERCENT
-    return DECIMAL
+        return rf"(?:{CLOCK}|{DECIMAL})" + ("" if has_unit or is_followed else IN_SECONDS)
+    return PERCENT if name in ACCURACIES and not has_unit else DECIMAL
 
 
 def refuse(source: str, reason: str) -> NoReturn:

@@ -80,7 +80,8 @@ RESULTS = {
     "Best test accuracy: 0.99": None,
     "Test accuracy so far: 0.99": None,
     "right 97": 0.97,
-    "right 0.97 %": None,  # the template does not say that it is a percentage
+    "right 97,3 %": 0.973,  # the template has no sign
+    "right 0.97 %": None,  # 0.97 or 0.0097?
 }
 
 
