@@ -34,7 +34,7 @@ A_SECOND = r"(?:/ ?s|/ ?sec|/ ?second| per second| a second| pro sekunde)"
 PERCENT = ("%", "percent", "per cent", "prozent")
 # What may follow a number in a question without a unit: `1.9x`, `150528 numbers`.
 COUNTED = re.compile(
-    r"[x×-]|times|fold|mal|numbers|values|inputs|pixels|parameters?|weights|images|samples|files|steps"
+    r"[x×-]|times|-?(?:fold|mal|fach)|numbers|values|inputs|pixels|parameters?|weights|images|samples|files|steps"
     r"|epochs|passes|updates|devices|gpus|ranks|classes|zahlen|werte|gewichte|bilder|dateien|schritte"
     r"|epochen"
 )

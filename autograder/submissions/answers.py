@@ -113,10 +113,11 @@ def lines_of(data: bytes, name: str, ids: Collection[str]) -> Iterator[tuple[Whe
 
     `Note: I was ill` is no answer, so before a colon there must be a question's id.
     """
-    text = data.decode("utf-8-sig", "replace")
+    text, as_asked = data.decode("utf-8-sig", "replace"), {key.casefold(): key for key in ids}
     for number, raw in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
         line = raw.split("#", 1)[0].strip()
         pair = PAIR.match(LISTED.sub("", line, count=1) if LISTED.match(line) else line)
-        key = pair["id"] if pair and (pair["sign"] == "=" or pair["id"] in ids) else ""
+        other = pair["id"] if pair and pair["sign"] == "=" else ""
+        key = as_asked.get(pair["id"].casefold(), other) if pair else ""
         if line.strip(" {}[](),"):
             yield Where(name, number), line, key, unquoted(pair["value"]) if pair else ""

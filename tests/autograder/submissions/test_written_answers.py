@@ -21,6 +21,7 @@ NOTHING: dict[str, str] = {}
 READ = {
     "keras_epoch_s=0.91": (ONE, False),
     "keras_epoch_s: 0.91": (ONE, False),
+    "Keras_Epoch_s: 0.91": (ONE, False),
     "keras_epoch_s : '0.91'": (ONE, False),
     "- keras_epoch_s: 0.91": (ONE, False),
     "1. keras_epoch_s = 0.91": (ONE, False),
@@ -70,7 +71,8 @@ def test_two_values_of_one_question_do_not_count():
         ("0.91,", "s", 0.91),
         ("43,902 images/s", "samples/s", 43902), ("43 902 img/sec", "samples/s", 43902),
         ("12 GB per second", "GB/s", 12), ("12 TFLOP/s", "GFLOP/s", 12000), ("2 GB", "MB", 2000),
-        ("1.9x", "", 1.9), ("1.9 times", "", 1.9), ("60 000", "", 60000), ("60’000", "", 60000),
+        ("1.9x", "", 1.9), ("1.9 times", "", 1.9), ("1,9-fach", "", 1.9),
+        ("60 000", "", 60000), ("60’000", "", 60000),
         ("5 %", "", 0.05), ("−3", "", -3),
         ("0.9-1.0", "s", None), ("0.9 or 1.0", "s", None), ("nan", "s", None), ("1/3", "", None),
         ("3 apples", "s", None), ("5 GB", "s", None), ("1.2.3", "s", None),
