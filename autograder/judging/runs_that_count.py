@@ -24,7 +24,7 @@ from autograder.wording import counted
 WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
 UNREAD = "unknown"  # the format of an output without a run
 PRINT_IT = (
-    "if {file} is the output of this run, let the program print what the rubric asks for; "
+    "submit a run as the rubric asks for it; if {file} is that run, let the program print so; "
     "`autograder read` shows what the grader finds in a file"
 )
 ORDERS = ("start time", "job number", "file name")  # as `by_time` compares them
@@ -143,6 +143,8 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     copies = problems_of(hand_in.runs, FindingCode.TERMINAL_COPY)
     unseen = [note for note in hand_in.unseen if not is_answers(PurePath(file_of(note)).name)]
     spare = [run for run in hand_in.runs if fits_no_run(run, hand_in, name)]
+    size = choice.where.get("world_size")
+    spare.sort(key=lambda run: (run.workers != size, -(run.workers or 0)))  # the likeliest first
     other = [run for run in hand_in.runs if not run.has_header and run.format in choice.or_format]
     if copies:
         file = copies[0].where[0].file
@@ -159,7 +161,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         more = [run.files[0] for run in spare[1:4]]
         reason += f". Nor is one in {shortened(', '.join(more))}" if more else ""
     elif other:
-        reason += f". Another counts elsewhere: {read_as(other[-1], hand_in.rubric, name)}"
+        reason += f". Another run is in {read_as(other[-1], hand_in.rubric, name)}"
     return NotMeasured(reason, hint, [Where(run.files[0], 1) for run in spare[:3]], code)
 
 
@@ -173,10 +175,13 @@ def fits_no_run(run: Run, hand_in: HandIn, name: str) -> bool:
         named = {other.id for same in hand_in.runs_by_name.values() for other in same}
         return is_source and run.id not in named and says(run, "lesson", hand_in.rubric.lesson)
     latest = [done[-1] for each in hand_in.rubric.runs if (done := finished(hand_in, each))]
-    if run.id in {other.id for other in runs_compared(hand_in)}:
+    if run.id in {other.id for other in (*latest, *runs_compared(hand_in))}:
         return False
-    if any((run.format, run.workers) == (other.format, other.workers) for other in latest):
-        return False  # one of them counts, and an earlier one is no other run
+    asked = [each for each in hand_in.rubric.runs.values() if run.format in each.or_format]
+    repeated = {(other.format, other.workers) for other in latest}
+    is_short = sum(other.format == run.format for other in hand_in.runs) < len(asked)
+    if is_short and (run.format, run.workers) in repeated:
+        return False  # with an output for each run, the printed workers may be wrong
     return run.format in choice.or_format or is_strange(run, hand_in)
 
 
@@ -249,8 +254,8 @@ def did_not_finish(name: str, run: Run, which: str = "the run") -> NotMeasured:
         try_ = f"ask for more time (`--time`), or find out which rank waited for which: {try_}"
     elif run.outcome == Outcome.OOM:
         try_ = f"use a smaller batch or network, or ask for more memory (`--mem`); {try_}"
-    where = problem.where if problem else [Where(file, 1) for file in run.files[:1]]
-    return NotMeasured(reason, try_, where, code)
+    last = [epoch.where for epoch in run.epochs[-1:]] or [Where(file, 1) for file in run.files[:1]]
+    return NotMeasured(reason, try_, problem.where if problem else last, code)
 
 
 def problem_to_read(run: Run) -> Note | None:

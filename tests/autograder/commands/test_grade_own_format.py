@@ -68,7 +68,13 @@ formats:
 runs:
   w1: {where: {world_size: 1}, or_format: [ours]}
   w4: {where: {world_size: 4}, or_format: [ours]}
+  w8: {where: {world_size: 8}, or_format: [ours]}
 checks:
+  - id: eight
+    title: Eight workers
+    points: 0
+    if_present: true
+    require: [{metric: epochs, of: w8, at_least: 2}]
   - id: one
     title: One worker
     points: 1
@@ -111,6 +117,7 @@ ONE, TWO, FOUR = (END.format(workers) for workers in (1, 2, 4))
         (["in the end 93.5 %"], {}, ["not measured"] * 2),
         ([ONE, TWO], {}, ["passed", "not measured"]),
         ([ONE, ONE], {}, ["passed", "failed"]),  # the same run again is no other one
+        ([ONE, ONE, ONE], {}, ["passed", "not measured"]),  # an output per run: wrong workers?
         ([ONE], {"notes.txt": "hi"}, ["passed", "failed"]),
         ([ONE], {"notes.txt": "The job took very long. What is a rank?"}, ["passed", "failed"]),
         ([ONE], {"job_1234.txt": "hi"}, ["passed", "not measured"]),
@@ -134,7 +141,7 @@ def test_a_printed_output_is_the_run_that_where_asks_or_it_is_not_measured(
     assert [check["status"] for check in found["checks"]] == statuses
     assert bool(row["look"]) == ("not measured" in statuses)
     counted = [run for run in found["runs"] if run["counted"]]
-    assert [bool(run["why"]) for run in counted] == [ends == [ONE, ONE]] * len(counted)
+    assert [bool(run["why"]) for run in counted] == [len(ends) > len({*ends})] * len(counted)
 
 
 def test_an_end_in_words_that_are_not_read_is_not_measured(tmp_path, grade):
