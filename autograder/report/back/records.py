@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import from_json
 
+from autograder.data_files import NEW
 from autograder.errors import SettingsError
 from autograder.verdict import Grade
 
@@ -48,7 +49,8 @@ def record_file(page: str) -> str:
 def read_class(folder: Path) -> GradedClass:
     """Return the table and the heading of a class."""
     if not (folder / TABLE).exists():
-        advice = "give the folder of `autograder grade --out`"
-        raise SettingsError(f"{folder} holds no grades: {advice}")
+        raise SettingsError(f"{folder} holds no grades: name the --out of `autograder grade`")
+    if (folder / NEW).exists():  # records may be newer than the table
+        raise SettingsError(f"{folder} is not complete: grade again, and wait for the end")
     rows, data = read(folder / TABLE, KNOWN)
     return GradedClass(folder, str(data.get("title", "Grades")), rows)

@@ -117,6 +117,7 @@ MISTAKES = [
     (["--canvas", "roster.csv"], "cannot be read as Canvas's zip"),
     (["--moodle", "02-roster.csv"], "02-roster.csv:1: which column is the grade"),
     (["--moodle", "02-others.csv"], "would contain none of 2 students"),
+    (["--moodle", "02-roster.csv", "while it is written"], "grade again"),
 ]
 
 
@@ -125,7 +126,9 @@ def test_what_cannot_be_given_back_is_said(graded, monkeypatch, words, said):
     monkeypatch.chdir(graded.parent)
     shutil.copy("roster.csv", "02-roster.csv")
     Path("02-others.csv").write_text(WORKSHEET.splitlines()[0] + "\n")
-    result = feedback(graded, *words)
+    if words[2:]:
+        (graded / ".new").mkdir()
+    result = feedback(graded, *words[:2])
     assert result.exit_code == 2
     assert said in result.stderr
     assert not (graded / "feedback").exists()
