@@ -5,7 +5,6 @@ import pytest
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
-from autograder.judging.runs_that_count import why_it_counts
 from autograder.records import Program, Where
 from autograder.settings.rubric_schema import Rubric
 from tests.autograder.make_run import make_run
@@ -97,22 +96,3 @@ def test_a_failed_test_is_failed_and_not_unmeasured():
     score, part = part_of(run_of("ddp", "1", TEXTS), probe)
     assert (score, part.status, part.code) == (0, CheckStatus.FAILED, ReasonCode.TEST_FAILED)
     assert "Exercise 10.1" in part.actual
-
-
-@pytest.mark.parametrize(
-    ("others", "why"),
-    [
-        ([], ""),
-        ([("3", OTHER)], "of 2, the only one with the program of `ddp`"),
-        (
-            [("1", TEXTS["train.py"]), ("3", OTHER)],
-            "of 3, the latest by start time with the program of `ddp`",
-        ),
-        ([("1", TEXTS["train.py"])], "of 2, the latest by start time"),
-    ],
-)
-def test_why_a_run_counts_is_true(others, why):
-    probe = run_of("probe", "2", TEXTS, 1e-9)
-    more = [run_of("probe", started, {**TEXTS, "train.py": text}) for started, text in others]
-    hand_in = HandIn(RUBRIC, [run_of("ddp", "1", TEXTS), probe, *more], {}, None, "smoke")
-    assert why_it_counts(hand_in, probe) == why

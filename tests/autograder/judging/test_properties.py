@@ -1,4 +1,4 @@
-"""A value at a threshold, a speedup between no and all points, and the order of ranks' lines."""
+"""A value at a threshold, and the order of ranks' lines."""
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
@@ -13,37 +13,9 @@ from autograder.settings import rubric
 from autograder.settings.rubric_schema import Condition
 from tests.autograder.make_record import make_record
 
-SPEED = """\
-lesson: "02"
-title: A scaling study
-points: 4
-runs:
-  serial: {where: {source: ddp, world_size: 1}}
-  largest: {where: {source: ddp}, largest: ranks}
-checks:
-  - id: speedup
-    title: Speedup
-    points: 4
-    require:
-      - {metric: speedup, of: largest, base: serial, at_least: 1.8, zero_from: 1.0}
-"""
-
-
-@pytest.fixture(scope="session")
-def speed_rubric(tmp_path_factory):
-    path = tmp_path_factory.mktemp("rubric") / "02.yaml"
-    path.write_text(SPEED)
-    return rubric.load_rubric(path)
-
 
 def runs_of(*records):
     return read_bytes({f"{i}.out": "\n".join(r).encode() + b"\n" for i, r in enumerate(records)})
-
-
-def speed_score(loaded, seconds):
-    serial = make_record(source="ddp", run="a" * 8, seconds=(3.0, 2.0, 2.1))
-    fast = make_record(source="ddp", run="b" * 8, size=2, seconds=seconds)
-    return judge.judge(HandIn(loaded, runs_of(serial, fast), {}, None, "full"))
 
 
 @pytest.mark.parametrize(
@@ -60,21 +32,6 @@ def test_a_value_at_the_edge_of_the_tolerance_passes(threshold, tolerance, value
     rule = {"metric": "epochs", "of": ["largest"], "tolerance": tolerance, **threshold}
     [limit] = threshold.values()
     assert compare(exact(value), exact(limit), Condition.model_validate(rule)) == status
-
-
-@pytest.mark.parametrize(
-    ("times", "score", "status"),
-    [
-        ((9.0, 1.0, 1.0), 4, "passed"),
-        ((9.0, 1.12, 1.12), 4, "borderline"),  # 1.79 to 1.88, median 1.83
-        ((9.0, 1.5, 1.5), 1.8333, "partial"),  # median 1.37, of 1.0 to 1.8
-        ((9.0, 2.2, 2.2), 0, "failed"),
-        ((9.0,), 0, "not measured"),
-    ],
-)
-def test_from_no_to_all_points(speed_rubric, times, score, status):
-    check = speed_score(speed_rubric, times).checks[0]
-    assert (check.score, check.status) == (score, status)
 
 
 @settings(max_examples=60, deadline=None)

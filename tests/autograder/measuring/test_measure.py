@@ -141,25 +141,3 @@ def test_workers_come_from_the_run():
 def test_replicas_of_a_process_count_as_workers(replicas, workers):
     run = make_run((), "record", "completed", workers=2, header={"replicas": replicas})
     assert measure.workers(run) == workers
-
-
-@pytest.mark.parametrize(
-    ("items", "values"),
-    [((1, 2), [1, 2]), ((0, 2, -1), [2]), ((), []), ((0, -1), "0 is no number")],
-)
-def test_of_repeats_those_count_that_can_be_measured(items, values):
-    """If no repeat can be measured, the first one gives the reason."""
-
-    def positive(item):
-        if item <= 0:
-            raise NotMeasured(f"{item} is no number")
-        return item
-
-    if isinstance(values, list):
-        assert interval.each_measured(positive, items) == values
-    else:
-        with pytest.raises(NotMeasured, match=values):
-            interval.each_measured(positive, items)
-    assert [interval.measured_or_none(positive, item) for item in items] == [
-        item if item > 0 else None for item in items
-    ]

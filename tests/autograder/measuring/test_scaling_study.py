@@ -2,7 +2,6 @@
 
 import pytest
 
-from autograder.measuring import study_table
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_bytes
@@ -170,16 +169,3 @@ def test_movement_and_spread_are_those_of_the_worst_round():
     assert value("study_spread", runs) == 0.5
     with pytest.raises(NotMeasured):
         value("study_spread", study("epoch", ROUNDS, spread="nan"))
-
-
-def test_the_table_has_a_row_for_each_size():
-    found = dict(study_table.by_kind(study("weak", ROUNDS) + study("epoch", ROUNDS)))
-    assert list(found) == ["epoch", "weak"]
-    assert [row.ranks for row in found["epoch"]] == [1, 2]
-    assert found["epoch"][1].cells == ["2", "3", "5", "4.9", "9", "1.67", "1.60", "1.78", "0.84"]
-    assert found["weak"][1].speedup.value == pytest.approx(2 * 8.2 / 4.9)
-
-
-def test_unfinished_studies_have_no_table():
-    lines = lines_of("epoch", ROUNDS)[:-1]
-    assert dict(study_table.by_kind(read_bytes({"a.out": "\n".join(lines).encode()}))) == {}
