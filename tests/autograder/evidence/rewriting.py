@@ -4,7 +4,6 @@ This module knows nothing about the grader.
 """
 
 import json
-import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -64,14 +63,6 @@ def put(lines: Lines, *keys: str, **members: Any) -> None:
                 event["value"][name] = value(old) if callable(value) else value
 
 
-def runs_in(lines: Lines) -> dict[str, Lines]:
-    """Return the record's runs, each with only its own events."""
-    found: dict[str, Lines] = {}
-    for event in events(lines):
-        found.setdefault(event["metadata"]["run"], []).append(event)
-    return found
-
-
 # --- a real output as a job's output --------------------------------------------------------
 
 
@@ -128,41 +119,3 @@ def new_id(lines: Lines, run: str = "deadbeef") -> None:
     for event in events(lines):
         number = int(run, 16) + len(ids)
         event["metadata"]["run"] = ids.setdefault(event["metadata"]["run"], f"{number:08x}"[-8:])
-
-
-def jittered(lines: Lines) -> None:
-    rng = random.Random(7)
-    put(lines, "epoch_stop", seconds=lambda s: round(s * (1 + rng.uniform(-0.02, 0.02)), 6))
-
-
-def with_second_rank(lines: Lines) -> None:
-    """Turn a run on one rank into a run on two: add the other rank's lines and adapt the sizes."""
-    put(lines, "header", world_size=2, ranks_asked=2)
-    done: Lines = []
-    for line in lines:
-        done.append(line)
-        if isinstance(line, dict) and line["key"] in ("rank", "rank_end"):
-            other = json.loads(json.dumps(line))
-            other["metadata"]["rank"] = other["value"]["rank"] = 1
-            if "local_rank" in other["value"]:
-                other["value"]["local_rank"] = 1
-            done.append(other)
-    lines[:] = done
-    put(lines, "run_stop", param_spread=0.0)
-
-
-def under_all_headers(lines: Lines) -> None:
-    """Pretend that a whole sweep was run: copy the only real run under each run's header."""
-    runs = runs_in(lines)
-    first = next(iter(runs.values()))
-    done: Lines = [line for line in lines[:12] if isinstance(line, str)]
-    for run, own in runs.items():
-        copy = json.loads(json.dumps(first))
-        shift = event_of(own, "header")["time_ms"] - event_of(copy, "header")["time_ms"]
-        for event in events(copy):
-            event["metadata"]["run"] = run
-            event["time_ms"] += shift
-            if event["key"] in ("header", "machine"):
-                event["value"] = event_of(own, event["key"])["value"]
-        done += copy
-    lines[:] = done

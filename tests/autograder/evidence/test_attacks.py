@@ -1,11 +1,6 @@
-"""Attacks on the grader itself, made from outputs of real jobs and sealed again.
-
-Each row says what a forger does, the check that it aims at, and what the grader must say.
-"""
+"""Attacks on the grader itself, made from outputs of real jobs and sealed again."""
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import pytest
 
@@ -17,14 +12,6 @@ from autograder.reading.files import read_bytes
 from autograder.settings import rubric
 from tests.autograder.evidence import rewriting as forge
 from tests.autograder.evidence.rewriting import Lines, events
-
-
-@dataclass(frozen=True)
-class Attack:
-    lesson: str
-    change: Callable[[Lines], None]
-    code: str = ""  # a finding; empty if none is expected
-    most: float = 3.0  # points of the check at most; more only beside the finding
 
 
 def measures(lines: Lines, name: str) -> list[forge.Event]:
@@ -42,33 +29,6 @@ def outvoted(lines: Lines, rank: int) -> None:
         lines.insert(lines.index(event) + 1, new)
 
 
-def disturbed(lines: Lines) -> None:
-    """Make together slow in all rounds, and fast in two of them."""
-    for number, event in enumerate(measures(lines, "round")):
-        event["value"]["value"] *= 0.2 if number in (3, 7) else 2.5
-
-
-def more_rounds(lines: Lines) -> None:
-    """Append as many rounds again, all better, in the time that the run took."""
-    real = measures(lines, "round")
-    at = lines.index(real[-1]) + 1
-    for number, event in enumerate(real, start=len(real) + 1):
-        new = copy.deepcopy(event)
-        new["value"] |= {"round": number, "silent_s": event["value"]["silent_s"] * 40}
-        new["value"]["value"] *= 20
-        lines.insert(at, new)
-
-
-ATTACKS = {
-    "ranks that do not exist outvote an error": Attack(
-        "07", lambda ls: outvoted(ls, rank=9), Code.NEVER_WRITTEN, most=0),
-    "the other rank outvotes an error": Attack(
-        "10", lambda ls: outvoted(ls, rank=1), Code.NEVER_WRITTEN, most=0),
-    "two rounds disturbed": Attack("07", disturbed, most=1.5),
-    "as many rounds again, all better": Attack("07", more_rounds, Code.PARTS_EXCEED_RUN),
-}  # fmt: skip
-
-
 def graded(lesson: str, lines: Lines) -> tuple[float, set[str], str]:
     """Return the points for speed, the findings, and the evidence level without accounting."""
     runs = read_bytes({f"{lesson}_speed_1234.out": forge.written(lines).encode()})
@@ -81,13 +41,13 @@ def graded(lesson: str, lines: Lines) -> tuple[float, set[str], str]:
     return points, codes, found.tier
 
 
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_an_attack_gains_nothing_or_is_seen(attack):
-    lines = forge.kept(attack.lesson, "speed")
-    _, honest, _ = graded(attack.lesson, lines)
-    attack.change(lines)
-    after, codes, tier = graded(attack.lesson, lines)
-    assert attack.code not in honest
-    assert after <= attack.most
-    assert not attack.code or attack.code in codes
+# The lesson, and the rank that denies the error: one that does not exist, or the other one.
+@pytest.mark.parametrize(("lesson", "rank"), [("07", 9), ("10", 1)])
+def test_a_rank_that_denies_an_error_gains_nothing_and_is_seen(lesson, rank):
+    lines = forge.kept(lesson, "speed")
+    _, honest, _ = graded(lesson, lines)
+    outvoted(lines, rank)
+    points, codes, tier = graded(lesson, lines)
+    assert points == 0
+    assert Code.NEVER_WRITTEN in codes - honest
     assert tier in ("contradicted", "self-consistent")

@@ -5,9 +5,10 @@ import pytest
 from autograder.codes import CONTRADICTS, FindingCode as Code
 from autograder.evidence import examine
 from autograder.reading.files import read_bytes
-from tests.autograder.make_record import make_record
+from tests.autograder.make_record import DATASET, make_record
 
 TWO = {"size": 2, "source": "keras-horovod"}
+EXACT = (2.012345, 1.023456, 1.034567)
 
 
 def seen(lines, jobs=None, login=None) -> examine.Examined:
@@ -35,6 +36,12 @@ MUTATIONS = [
     ("epochs longer than the run", make_record(seconds=(9.0, 8.0, 8.0), total=20.0),
         Code.PARTS_EXCEED_RUN),
     ("more samples than there are", make_record(samples=70000), Code.SAMPLES_IMPOSSIBLE),
+    ("other data called mnist", make_record(dataset=DATASET | {"sha256": "0" * 64}),
+        Code.DATA_IS_ANOTHER),
+    ("real data called synthetic", make_record(dataset=DATASET | {"synthetic": True}),
+        Code.DATA_IS_ANOTHER),
+    ("one run under two headers", [*make_record(seconds=EXACT),
+        *make_record(**TWO, run="c0ffee00", seconds=EXACT)], Code.SAME_SECONDS),
     ("more samples than steps hold", make_record(global_batch=16), Code.SAMPLES_IMPOSSIBLE),
     ("claims a cover that the shares lack",
         make_record(**TWO, shards=[[0, None, 2], [0, None, 2]]), Code.SAMPLES_IMPOSSIBLE),
@@ -55,8 +62,3 @@ def test_mutations_are_found(name, lines, code):
 def test_synthetic_data_is_no_contradiction():
     found = seen(make_record(dataset={"name": "mnist", "synthetic": True, "train_samples": 60000}))
     assert (found.tier, codes(found)) == ("self-consistent", [Code.SYNTHETIC_DATA])
-
-
-def test_plain_output_is_unverified():
-    line = "1875/1875 - 8s - 4ms/step - accuracy: 0.9404 - loss: 0.2006"
-    assert seen(["Epoch 1/1", line]).tier == "unverified"

@@ -68,8 +68,6 @@ MUTATIONS = [
     ("duplicated rank", None, with_twin(two_ranks()), 10, "confirmed", FindingCode.NEVER_WRITTEN),
     ("rank missing", None, two_ranks(first_rank_only=True), 7, "contradicted",
         FindingCode.RANK_MISSING),
-    ("shared wrongly", None, two_ranks(shards=[[0, None, 2]] * 2), 7, "contradicted",
-        FindingCode.SAMPLES_IMPOSSIBLE),
     ("unsharded", None, two_ranks(shards=[None, None]), 7, "confirmed", None),
     ("loss is not a number", None, sealed_again(edited(edited(two_ranks(),
         '"loss":0.16666666666666666', '"loss":"nan"'), '"test_accuracy":0.978',
