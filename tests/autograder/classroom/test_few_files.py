@@ -8,8 +8,6 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 from tests.autograder.term.hand_ins import work
 
 MOST_EXECUTED, MOST_LOADED = 40, 100  # an empty file is not counted
@@ -42,10 +40,10 @@ finally:
 """
 
 
-@pytest.mark.parametrize("lesson", ["01", "02", "07"])
-def test_grading_one_submission_executes_and_loads_few_files(lesson, tmp_path):
-    for name, data in work(lesson, "ada").items():
-        file = tmp_path / "class" / "ada" / lesson / name
+def test_grading_one_submission_executes_and_loads_few_files(tmp_path):
+    """Lesson 07 has the most kinds of checks: a speed job, a probe and runs that are compared."""
+    for name, data in work("07", "ada").items():
+        file = tmp_path / "class" / "ada" / "07" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
     words = ["grade", tmp_path / "class", "--out", tmp_path / "grades", "--profile", "smoke"]

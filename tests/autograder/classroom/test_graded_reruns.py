@@ -7,7 +7,6 @@ import pytest
 from autograder.classroom.reruns import with_rerun
 from autograder.codes import EvidenceLevel, FindingCode as Code
 from autograder.evidence.examine import Examined
-from autograder.settings.reruns import read_reruns
 from autograder.verdict import Repeated
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, some_rounds, write_lines
@@ -92,12 +91,6 @@ def rerun_text(job):
 
 PLAIN_JOB = {"job_id": 77, "files": ["../rerun_77.out"], "state": "COMPLETED", "launches": []}
 PLAIN_JOB |= {"submitted": 1, "ended": 2}
-
-
-def test_a_job_id_may_be_a_number(tmp_path):
-    write_lines(tmp_path / "ada/02/rerun.json", [rerun_text(PLAIN_JOB)])
-    [job] = read_reruns(tmp_path)["ada", "02"].jobs
-    assert (job.job_id, job.files) == ("77", ("rerun_77.out",))
 
 
 @pytest.mark.parametrize(
