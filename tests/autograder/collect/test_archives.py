@@ -98,29 +98,18 @@ def test_bombs_stop_early(tmp_path, grade, monkeypatch):
         assert words in (result.folder / "students" / f"{student}.html").read_text()
 
 
-def damage(packed, name, what="its bytes") -> None:
+def damage(packed, name) -> None:
     data = bytearray(packed.read_bytes())
     with zipfile.ZipFile(packed) as archive:
         info = archive.getinfo(name)
-    begin = info.header_offset
-    if what == "its bytes":
-        data[begin + 30 + len(info.filename) + 2] ^= 0xFF
-    elif what == "its header":
-        data[begin : begin + 4] = b"none"
-    elif what == "its size":  # shorter than it is
-        listed = data.rindex(info.filename.encode()) - 46
-        data[listed + 24 : listed + 28] = (3).to_bytes(4, "little")
-    else:
-        listed = data.rindex(info.filename.encode()) - 46
-        data[listed + 10 : listed + 12] = data[begin + 8 : begin + 10] = (77).to_bytes(2, "little")
+    data[info.header_offset + 30 + len(info.filename) + 2] ^= 0xFF
     packed.write_bytes(data)
 
 
-@pytest.mark.parametrize("what", ["its bytes", "its header", "its size", "its kind of packing"])
-def test_one_damaged_file_of_an_archive_costs_itself_alone(tmp_path, grade, what):
+def test_one_damaged_file_of_an_archive_costs_itself_alone(tmp_path, grade):
     packed = tmp_path / "class" / "ada.zip"
     zip_of(packed, files_of_a_lesson() | {"a_damaged_note.txt": "word " * 400})
-    damage(packed, "a_damaged_note.txt", what)
+    damage(packed, "a_damaged_note.txt")
     result = grade(tmp_path / "class")
     assert line_of(result, "ada")[2] == "10/10"
     page = (result.folder / "students" / "ada.html").read_text()
@@ -146,9 +135,15 @@ def test_who_handed_in_a_damaged_output_is_not_told_to_submit_the_job_first(tmp_
     assert "02_serial.zip/02_serial/my work.zip" in page
 
 
-@pytest.mark.parametrize("name", ["eve.zip", "eve.tar.gz", "eve.tar.xz", "eve.tar"])
 @pytest.mark.parametrize(
-    "data", [b"", b"PK\x03\x04broken", b"\x1f\x8b\x08broken", os.urandom(3000)]
+    ("name", "data"),
+    [
+        ("eve.zip", b"PK\x03\x04broken"),
+        ("eve.zip", b""),
+        ("eve.tar.gz", b"\x1f\x8b\x08broken"),
+        ("eve.tar.xz", os.urandom(3000)),
+        ("eve.tar", b""),
+    ],
 )
 def test_broken_archives(tmp_path, grade, name, data):
     path = tmp_path / "class" / name

@@ -3,7 +3,6 @@
 import pytest
 
 from autograder.codes import FindingCode
-from autograder.submissions.kinds import hinted_lesson, lesson_of
 from tests.autograder.submissions.downloads import KEPT, packed, write
 
 OUTPUT = {
@@ -79,21 +78,6 @@ def test_programs_go_with_the_outputs_that_ran_them(tmp_path, grade):
     found = rows(grade(tmp_path / "class", "--profile", "smoke"))
     assert found["01"][-1].startswith(FindingCode.OTHER_PROGRAM.heading)
     assert not found["02"][-1].startswith(FindingCode.OTHER_PROGRAM.heading)
-
-
-@pytest.mark.parametrize(
-    ("name", "strictly", "perhaps"),
-    [
-        ("02", "02", "02"), ("02_serial", "02", "02"), ("Lesson-02", "02", "02"),
-        ("Lesson 2", None, "02"), ("hw07", None, "07"), ("6", None, "06"),
-        ("Übung 3", None, "03"), ("Lektion 9", None, "09"),
-        ("lab10", None, "10"), ("HW 2 (late)", None, "02"),
-        ("ada", None, None), ("run 2", None, None), ("2026", None, None), ("ada2", None, None),
-        ("week-4-outputs", None, "04"),
-    ],
-)  # fmt: skip
-def test_names_of_lessons(name, strictly, perhaps):
-    assert (lesson_of(name), hinted_lesson(name)) == (strictly, perhaps)
 
 
 @pytest.mark.parametrize(

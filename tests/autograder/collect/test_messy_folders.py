@@ -55,15 +55,6 @@ def test_an_archive_that_is_not_read_loses_nobody(tmp_path, grade, path, lesson)
     assert result.exit_code == 1
 
 
-def test_an_archive_that_is_not_read_beside_outputs_is_named(tmp_path, grade):
-    folder = hand_in(tmp_path / "class" / "ada" / "02")
-    write_lines(folder / "more.7z", ["7z"])
-    hand_in(tmp_path / "class" / "ben" / "02", keras=make_record(job_id="7"))
-    result = grade(tmp_path / "class")
-    assert rows(result)["ada", "02"][0] == "10/10"
-    assert "more.7z" + NOT_READ in page_of(result, "ada")
-
-
 def test_files_that_are_not_taken_are_named(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02")
     for name in ("train.py", "lesson.ipynb", ".DS_Store"):

@@ -28,20 +28,14 @@ TIME = "2026-03-01 20:00:00.123456 UTC"
 
 # Platform, path of a submission; its owner, and what else the name says.
 NAMES = [
-    ("moodle", "d/Ada Lovelace_4701_assignsubmission_file_", "Ada Lovelace", {}),
-    ("moodle", "d/Ada_4701_assignsubmission_file_a.zip", "Ada", {"called": "a.zip"}),
     ("moodle", "d/T 1-Ada_4701_assignsubmission_file_", "T 1-Ada", {}),
-    ("canvas", "d/lovelaceada_101_2002_w.zip", "lovelaceada", {"called": "w.zip"}),
     ("canvas", "d/lovelaceada_LATE_101_2002_w.zip", "lovelaceada", {"late": True}),
     ("canvas", "d/lovelaceada_101_text.html", "lovelaceada", {"called": "onlinetext.html"}),
     ("jupyterhub", f"d/ada+02_serial+{TIME}+8fK3_aZ-q0Lm", "ada", {
         "lesson": "02_serial", "submitted": TIME}),
     ("github", "02-serial-submissions/02-serial-ada-l", "ada-l", {"lesson": "02-serial"}),
-    ("github", "hpc-02_submissions_2026_03_01_T_20_00_00/hpc-02-ada", "ada", {
-        "lesson": "hpc-02"}),
     ("nbgrader", "d/ada/02_serial", "ada", {"lesson": "02_serial"}),
     ("folders", "d/ada.v2", "ada.v2", {}),
-    ("folders", "d/ada.zip", "ada", {}),
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import NotMeasured
-from autograder.records import Epoch, Number, Rank, Run
+from autograder.records import Epoch, Number, Run
 from tests.autograder.make_run import make_run
 from tests.breadth import breadth
 
@@ -127,12 +127,6 @@ def test_the_value_lies_in_its_interval(slow, fast, width):
     if found:
         assert 0 < found.low <= found.value * (1 + 1e-12)
         assert found.value <= found.high * (1 + 1e-12)
-
-
-def test_workers_come_from_the_run():
-    assert measure.workers(Run((), "record", "completed", workers=4)) == 4
-    assert measure.workers(make_run((), "record", "completed", header={"world_size": True})) is None
-    assert measure.workers(Run((), "keras", "completed", ranks=(Rank(0),))) is None
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 """Reading the files of one submission: how each run ended, and which lines belong together."""
 
-import os
-
 import pytest
 
 from autograder.reading import ends
-from autograder.reading.files import read_bytes, read_files
+from autograder.reading.files import read_bytes
 from autograder.reading.formats import template
 from autograder.reading.plain_summary import summary
 from autograder.records import Run, Where
@@ -57,7 +55,6 @@ ECHO = TRACEBACK.replace(
     "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
 )
 INTERRUPT = TRACEBACK.replace("ValueError: the shapes do not match", "KeyboardInterrupt")
-LABELLED = "".join(f"[rank1]: {line}\n" for line in TRACEBACK.splitlines())
 
 NO_EXCEPTION = "Traceback (most recent call last):  File x\n    import y\n/x.py:2: Warning: z\n"
 THREAD = "Exception in thread Thread-5 (_pin_memory_loop):\n"
@@ -189,15 +186,6 @@ def test_an_unfinished_epoch_is_no_epoch_but_is_known():
     assert run.unfinished.train_loss.value == 2.5
     assert summary(run)["final_train_loss"] == 2.5
     assert summary(run)["epochs"] is None
-
-
-def test_files_that_are_none(tmp_path):
-    os.mkfifo(tmp_path / "pipe.out")
-    (tmp_path / "link.out").symlink_to("/nowhere")
-    paths = [tmp_path / "pipe.out", tmp_path / "link.out", tmp_path, tmp_path / "none"]
-    runs = read_files(paths)
-    assert [run.outcome for run in runs] == ["empty"] * 4
-    assert all(run.problems for run in runs)
 
 
 def test_what_is_left_out_is_said(monkeypatch):

@@ -184,16 +184,6 @@ def test_a_place_that_cannot_be_written_is_said(home, monkeypatch, words):
     assert re.fullmatch(r"Error: \S+ cannot be written: .+\n", result.stderr)
 
 
-def test_a_full_disk_is_no_fault_of_the_grader(home, tmp_path, monkeypatch):
-    def full(path, data):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    result = run("grade", home / "class", "--out", tmp_path / "out")
-    assert result.exit_code == 2
-    assert "No space left on device" in result.stderr
-
-
 @pytest.mark.parametrize(("given", "out"), [("all", "all/grades"), (".", "grades")])
 def test_what_is_written_is_never_what_is_read(tmp_path, monkeypatch, given, out):
     monkeypatch.chdir(tmp_path)

@@ -29,12 +29,6 @@ def test_the_line_of_the_check_says_what_was_measured(reports):
     assert re.match(said, lines[0])
 
 
-def test_without_the_points_it_says_what_was_asked(reports):
-    output = reports(*SECONDS, spread=0.5).stdout
-    assert "0/3  With your optimizer" in output
-    assert "Speedup on" not in output
-
-
 def test_the_page_draws_each_round(reports):
     page = (reports(*SECONDS).folder / "students" / "ada.html").read_text()
     [picture] = [svg for svg in re.findall(r"<svg class.*?</svg>", page) if "each round" in svg]

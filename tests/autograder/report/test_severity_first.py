@@ -7,7 +7,8 @@ import pytest
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import make_note
 from autograder.report.class_page.matrix import table
-from autograder.report.class_page.page import About, class_pages, reruns
+from autograder.report.class_page.page import reruns
+from autograder.report.signs import notice
 from autograder.report.student.said_once import remarks
 from autograder.settings.policy import Policy
 from autograder.submissions.doubts import note_of
@@ -50,6 +51,12 @@ def test_each_file_that_was_left_out_is_a_reason():
     assert list(map(str, row("ada", *notes).look)) == list(map(str, notes[:2]))
 
 
+def test_the_table_names_the_first_reason_or_the_checks_that_lost_points():
+    assert notice(row("ada", SYNTHETIC, COPY)) == f"{COPY} (+1)"
+    assert notice(replace(row("ada", COPY), adjustments=("2 less",))) == f"{COPY}; 2 less"
+    assert notice(row("ada")) == "lost points: a"
+
+
 def test_students_with_the_most_severe_reason_are_the_first_on_the_class_page():
     rows = [row("ada"), row("ben", SYNTHETIC), row("eve", SYNTHETIC, COPY), row("zoe", FORGED)]
     _, lines = table(rows, {}, Policy())
@@ -80,9 +87,3 @@ def test_findings_of_a_student_begin_with_the_most_severe():
 def test_points_that_lateness_changed_are_marked_on_the_class_page(adjustment, changed):
     _, [line] = table([replace(row("ada"), adjustments=(adjustment,))], {}, Policy())
     assert line.cells[0].changed == changed
-
-
-def test_the_class_page_counts_grades_and_not_who_is_excused():
-    excused = replace(row("ben"), status=GradeStatus.EXCUSED, score=None)
-    page = class_pages([row("ada"), excused], About())["index.html"]
-    assert "<h1>2 students, 1 grade</h1>" in page

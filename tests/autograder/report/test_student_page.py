@@ -115,15 +115,6 @@ def test_what_could_not_be_graded_says_what_to_do(lesson, title, most, status, w
     assert "– /" not in text.replace("– / 10", "")
 
 
-def test_the_lesson_is_named_once_and_no_more_than_two_of_its_checks():
-    checks = [
-        Check(name, name.upper(), 1, 0, "failed", "x", "y", advice="run the job") for name in "abcd"
-    ]
-    assert next_steps([graded(*checks)]) == [("Run the job", "4 points: 02, A; B and 2 more")]
-    [(_, reason)] = next_steps([graded(checks[0]), graded(checks[1], lesson="07")])
-    assert reason == "2 points: 02, A; 07, B"
-
-
 def test_outputs_of_another_lesson_come_first_if_they_may_be_why_nothing_was_measured():
     missing = [
         Check(name, name, 2, 0, "not measured", "x", "no run", advice=f"run {name}")
@@ -133,14 +124,6 @@ def test_outputs_of_another_lesson_come_first_if_they_may_be_why_nothing_was_mea
     do, reason = next_steps([graded(*missing, findings=(stray,))])[0]
     assert (do, reason[:8]) == ("One folder each", "4 points")
     assert next_steps([graded(LOST, findings=(stray,))])[0][0] == "Ask for two ranks"
-
-
-def test_where_nothing_is_to_try_the_step_is_still_a_sentence():
-    check = Check("q", "Question", 1, 0, "failed", "keras_epoch_s: a number", "none")
-    [(do, _)] = next_steps([graded(check)])
-    assert do.startswith("Compare what was expected with what was found: keras_epoch_s")
-    check = Check("q", "Question", 1, 0, "failed", "x", "y", advice="keras_epoch_s is in seconds")
-    assert next_steps([graded(check)])[0][0] == "keras_epoch_s is in seconds"
 
 
 def test_lessons_that_are_not_there_are_named_with_their_times():

@@ -1,7 +1,5 @@
 """The lines of an output that a page shows beside a measure."""
 
-import os
-
 import pytest
 
 from autograder.records import Where
@@ -41,12 +39,6 @@ def test_a_line_is_quoted_once_and_cut(output):
 @pytest.mark.parametrize("line", [0, 8, 10**9])
 def test_a_line_that_is_not_there_is_not_quoted(output, line):
     assert not [one for one in quote(output, line) if one == line]
-
-
-def test_what_cannot_be_read_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "a.out")
-    assert quote(tmp_path / "a.out", 1) == {}
-    assert quote(tmp_path / "none.out", 1) == {}
 
 
 def test_the_page_marks_the_line_and_escapes_it():

@@ -1,8 +1,5 @@
 """The course's run record: several launches and ranks, launchers' prefixes, and damage."""
 
-import json
-import random
-
 import pytest
 
 from autograder.codes import FindingCode
@@ -67,23 +64,6 @@ def test_prefixes_do_no_harm(prefix):
     assert read_one([prefix.format(3) + line for line in lines]).chain_intact is True
     plain = read_one(lines)
     assert read_one([prefix.format(3) + line for line in lines]).epochs == plain.epochs
-
-
-def test_the_order_of_ranks_among_each_other_does_not_matter():
-    lines, dice = make_record(size=4), random.Random(1)
-    ranks = [json.loads(line[9:])["metadata"]["rank"] for line in lines]
-    for _ in range(20):
-        queues = [[x for x, r in zip(lines, ranks, strict=True) if r == n] for n in range(4)]
-        mixed = [queues[rank].pop(0) for rank in dice.sample(ranks, len(ranks))]
-        run = read_one(mixed)
-        assert (run.chain_intact, run.outcome, run.problems) == (True, "completed", ())
-        assert [rank.slices for rank in run.ranks] == [((r, None, 4),) for r in range(4)]
-
-
-def test_several_runs_in_one_file_are_told_apart():
-    first, second = make_record(run="aaaaaaaa"), make_record(run="bbbbbbbb", size=2)
-    runs = read_lines("echo", *first, "some words", *second)
-    assert [(run.workers, run.chain_intact) for run in runs] == [(1, True), (2, True)]
 
 
 def test_a_run_that_aborts_has_failed():
@@ -199,9 +179,3 @@ def test_a_fact_of_the_end_that_has_another_type_is_reported(name, value):
     run = read_one(writer.lines)
     assert run.end[name] is None
     assert [problem.where[0].line for problem in run.problems if name in problem.title] == [2]
-
-
-def test_lines_of_runs_beyond_the_limit_are_reported(monkeypatch):
-    monkeypatch.setattr(record, "MOST_LAUNCHES", 1)
-    [run] = read_lines(*make_record(), *(lines := make_record(run="b" * 8)))
-    assert f"{len(lines)} more record lines were ignored" in reasons(run)
