@@ -82,25 +82,26 @@ def test_every_prediction_has_a_form_and_every_form_a_prediction():
     assert asked == {(lesson, key) for lesson, f in prediction_forms.forms().items() for key in f}
 
 
-@pytest.mark.parametrize(("lesson", "key", "word"), WORDS)
-def test_a_wrong_word_gets_a_hint_and_the_right_one_none(lesson, key, word):
-    question = RUBRICS[lesson].answers[key]
-    for right in (word, f" {word.upper()}. "):
-        assert answer_hints.hint(lesson, key, question, right) == ""
-    for wrong in [choice for choice in question.choices if choice != word] or ["something else"]:
-        assert answer_hints.hint(lesson, key, question, wrong)
+def hints(lesson, key, *given):
+    return [answer_hints.hint(lesson, key, RUBRICS[lesson].answers[key], each) for each in given]
 
 
-@pytest.mark.parametrize(("lesson", "key", "number"), NUMBERS)
-def test_a_wrong_number_gets_a_hint_and_one_within_the_tolerance_none(lesson, key, number):
-    question = RUBRICS[lesson].answers[key]
-    relative, absolute = tolerance(question.tolerance)
-    reach = max(absolute, relative * abs(number))
-    for right in (number, number - 0.99 * reach, number + 0.99 * reach):
-        assert answer_hints.hint(lesson, key, question, f"{right:.12g}") == ""
-    for wrong in (number - 4 * reach - 1, number + 4 * reach + 1, 3 * number + 5):
-        assert answer_hints.hint(lesson, key, question, f"{wrong:.12g}")
-    assert answer_hints.hint(lesson, key, question, "many") == ""
+def test_a_wrong_word_gets_a_hint_and_the_right_one_none():
+    for lesson, key, word in WORDS:
+        assert hints(lesson, key, word, f" {word.upper()}. ") == ["", ""], (lesson, key)
+        choices = set(RUBRICS[lesson].answers[key].choices) - {word}
+        assert all(hints(lesson, key, *(choices or {"something else"}))), (lesson, key)
+
+
+def test_a_wrong_number_gets_a_hint_and_one_within_the_tolerance_none():
+    for lesson, key, number in NUMBERS:
+        relative, absolute = tolerance(RUBRICS[lesson].answers[key].tolerance)
+        reach = max(absolute, relative * abs(number))
+        right = (number, number - 0.99 * reach, number + 0.99 * reach)
+        texts = [f"{each:.12g}" for each in right] + ["many"]
+        assert hints(lesson, key, *texts) == [""] * 4, (lesson, key)
+        wrong = (number - 4 * reach - 1, number + 4 * reach + 1, 3 * number + 5)
+        assert all(hints(lesson, key, *(f"{each:.12g}" for each in wrong))), (lesson, key)
 
 
 def test_every_question_with_a_fixed_answer_has_a_hint_of_its_own():

@@ -56,13 +56,6 @@ def good(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes
     request.wfile.write(data)
 
 
-def cut_first(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
-    """Break off in the middle of the first answer for each file."""
-    first = mirror.requests.count(path) == 1
-    head(request, len(data))
-    request.wfile.write(data[: len(data) // 2] if first else data)
-
-
 def changed(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
     good(mirror, request, path, bytes([data[0] ^ 1]) + data[1:])
 

@@ -17,8 +17,8 @@ LOAD = "import sys; from lessons.toolkit import data; print(data.load(sys.argv[1
 IMAGES = "mnist/train-images-idx3-ubyte.gz"
 
 
-def get(name: str = "mnist", mend: bool = False) -> None:
-    fetch.fetch(catalogue.entry(name), files.cache_folder(), files.folders(), mend)
+def get() -> None:
+    fetch.fetch(catalogue.entry("mnist"), files.cache_folder(), files.folders(), False)
 
 
 def names_in(folder) -> set[str]:
@@ -72,16 +72,6 @@ def test_the_next_mirror_is_asked(mirror, world, monkeypatch):
     assert set(bad.requests) == set(empty.requests) == set(mirror.requests)
     bad.close()
     empty.close()
-
-
-def test_a_broken_file_in_the_cache_is_replaced(mirror, world, tmp_path):
-    get()
-    (tmp_path / "cache" / IMAGES).write_bytes(b"broken")
-    with pytest.raises(data.DataError, match="Run `lessons data fetch mnist`, which replaces it"):
-        data.load("mnist")
-    get(mend=True)
-    data.load("mnist")
-    assert mirror.requests.count(IMAGES) == 2
 
 
 def test_a_compute_node_does_not_try(mirror, world, monkeypatch, capsys):

@@ -1,7 +1,5 @@
 """Tests of the synthetic stand-in: learnable, the same everywhere, announced and recorded."""
 
-import hashlib
-
 import numpy as np
 import pytest
 
@@ -54,13 +52,6 @@ def test_facts_and_announcement(world, capsys):
     loaded = data.load("mnist", train_samples=100)
     assert loaded.facts["synthetic"] is True
     assert loaded.facts["sha256"] != catalogue.entry("mnist").sha256
-    arrays = {"x_train": loaded.x_train, "x_test": loaded.x_test}
-    digest = hashlib.sha256()
-    for array in (arrays["x_test"], arrays["x_train"]):
-        digest.update(np.rint(array * 255).astype(np.uint8).tobytes())
-    digest.update(loaded.y_test.tobytes())
-    digest.update(loaded.y_train.tobytes())
-    assert loaded.facts["sha256"] == digest.hexdigest()
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.count("SYNTHETIC DATA") == 1

@@ -1,8 +1,5 @@
 """Tests of pictures, from runs as the autograder reads them and from plain lists."""
 
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -125,26 +122,3 @@ def test_a_job_that_was_not_submitted_from_here(monkeypatch, tmp_path):
     run = run_of([], ranks=(Rank(0, host="here", local_rank=0),), job_id="7")
     written = words(plots.node_grid(run))
     assert {"1 of 1 tasks on 1 node", "started", "did not end"} <= set(written)
-
-
-def test_images_with_labels():
-    import numpy as np
-
-    figure = plots.images(np.zeros((10, 28, 28)), range(10))
-    assert words(figure)[:10] == [str(n) for n in range(10)]
-    assert is_png(figure)
-
-
-def test_importing_draws_nothing_and_needs_no_matplotlib():
-    text = "import sys, lessons.toolkit.plots; sys.exit('matplotlib' in sys.modules)"
-    root = Path(__file__).parents[4]
-    assert subprocess.run([sys.executable, "-c", text], cwd=root).returncode == 0
-
-
-def test_a_notebook_shows_a_picture_once():
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell()
-    shown, _ = shell.display_formatter.format(plots.speedup(runs_of({1: [2.0], 2: [1.0]})))
-    assert shown["image/png"].startswith(b"\x89PNG")
-    assert "matplotlib.pyplot" not in shell.user_ns

@@ -6,7 +6,6 @@ from pictures import is_png, words
 
 from autograder.reading.files import read_files
 from lessons.toolkit import plots
-from lessons.toolkit.plots.faults import looks
 
 KEPT = Path(__file__).parents[2] / "planted" / "outputs" / "07"
 
@@ -26,17 +25,4 @@ def test_each_fault_is_a_line_and_a_row():
     assert [line.get_label() for line in right.lines] == ["nothing", "average"]
     assert len(left.lines) == 2
     assert [len(line.get_xdata()) for line in right.lines] == [2, 2], "an epoch each"
-    assert is_png(figure)
-
-
-def test_a_run_that_nobody_looked_at_has_the_spread_of_its_end():
-    run = kept("no-broadcast")
-    assert looks(run, "spread") == [(200, run.end["param_spread"])]
-
-
-def test_a_lesson_chooses_its_trace_and_its_columns():
-    runs = {"nothing": kept("right"), "average": kept("not-wrapped")}
-    figure = plots.faults(runs, path="", more=("layers", "lr_base", "nowhere"))
-    assert len([axes for axes in figure.axes if axes.lines]) == 1, "no trace by step: only losses"
-    assert {"layers", "2", "lr\nbase", "0.001", "nowhere", "?"} <= set(words(figure))
     assert is_png(figure)

@@ -5,7 +5,6 @@ from pictures import is_png, words
 
 from autograder.records import Epoch, Number
 from lessons.toolkit import plots
-from lessons.toolkit.plots.input_pipeline import rates_of
 from tests.autograder.make_run import make_run
 
 
@@ -23,11 +22,6 @@ def run_of(*seconds, samples=1000, source="files", **measures):
             {"name": name, "value": value} for name, values in measures.items() for value in values
         ),
     )
-
-
-def test_rates_leave_out_the_first_epoch():
-    assert rates_of(run_of(9.0, 1.0, 0.5)) == [1000, 2000]
-    assert rates_of(run_of(9.0)) == []
 
 
 def test_the_table_names_each_way_and_how_much_faster_it_is():

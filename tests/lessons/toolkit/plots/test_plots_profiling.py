@@ -1,8 +1,8 @@
 """Tests of lesson 14's pictures: stacked bars of a step, traces, and the roofline."""
 
-from pictures import is_png, words
+from pictures import is_png
 
-from lessons.toolkit import plots, traces
+from lessons.toolkit import plots
 from tests.autograder.make_run import make_run
 
 
@@ -27,23 +27,3 @@ def test_a_bar_has_the_median_of_the_rounds():
     assert {"  60.0 ms", "  20.0 ms"} <= {text.get_text() for text in figure.axes[0].texts}
     assert is_png(figure)
     assert is_png(plots.step_bars(run_of()))
-
-
-def test_a_trace_has_a_row_for_each_lane():
-    events = [
-        ("rank 0, thread 1", "part: input", 0.0, 9000.0),
-        ("rank 0, thread 2", "gloo:all_reduce", 1000.0, 3000.0),
-    ]
-    figure = plots.trace({"d": traces.packed(events, {})})
-    [axes] = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["rank 0", "rank 0, thread 2"]
-    assert "input" in words(figure)
-    assert is_png(figure)
-
-
-def test_points_are_under_the_roof():
-    figure = plots.roofline(1e11, 2e10, [("small", 0.5, 1e10), ("large", 50, 9e10)])
-    roof, *points = figure.axes[0].get_lines()
-    assert max(roof.get_ydata()) == 100
-    assert [point.get_label() for point in points] == ["small", "large"]
-    assert is_png(figure)

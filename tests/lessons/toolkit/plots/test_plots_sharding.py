@@ -1,6 +1,5 @@
 """Tests of the staircase of memory, from the record of runs."""
 
-import pytest
 from pictures import is_png, words
 
 from lessons.toolkit import plots
@@ -34,14 +33,6 @@ def test_every_way_is_drawn_beside_copies():
     ]
     assert "MB alive on one rank" in words(figure)
     assert is_png(figure)
-
-
-def test_the_phases_are_equally_wide():
-    figure = plots.staircase({"ddp": run_of(LINES["ddp"]), "zero3": run_of(LINES["zero3"])})
-    [axes] = figure.axes
-    x, y = axes.get_lines()[1].get_data()
-    assert list(x) == pytest.approx([0, 0.5, 1, 4 / 3, 5 / 3, 2, 2.5, 3])
-    assert list(y) == pytest.approx([5, 7, 8, 9.8, 7, 7, 6.5, 6.5])
 
 
 def test_a_run_without_a_staircase_is_still_a_picture():

@@ -77,25 +77,6 @@ def test_the_map_counts_what_is_unread_and_what_is_read_twice(ranks, never, twic
     assert is_png(figure)
 
 
-def test_the_map_says_what_its_colours_mean():
-    figure = plots.sample_map({"half of it": [range(25), range(25)]}, 50)
-    [shown] = figure.axes[0].images
-    colour = {patch.get_label(): patch.get_facecolor() for patch in figure.legends[0].get_patches()}
-    assert list(colour) == ["not read", "read once", "read more than once"]
-    rank_0, _, together = shown.cmap(shown.norm(shown.get_array()))
-    assert tuple(rank_0[0]) == colour["read once"]
-    assert tuple(together[0]) == colour["read more than once"]
-    assert tuple(rank_0[-1]) == tuple(together[-1]) == colour["not read"]
-
-
-def test_many_ranks_are_drawn_by_the_first_ones():
-    shares = [range(rank, 64, 16) for rank in range(16)]
-    figure = plots.sample_map({"sixteen": shares}, 64)
-    assert "rank 3" in words(figure)
-    assert "rank 4" not in words(figure)
-    assert "sixteen: 0 never read, 0 more than once" in words(figure)
-
-
 def test_staleness_is_drawn_as_measured_and_as_simulated():
     measures = (
         {"name": "staleness", "value": 30, "unit": "gradients", "late": 1},
