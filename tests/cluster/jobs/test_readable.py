@@ -2,7 +2,7 @@
 
 import pytest
 
-from cluster.jobs.readable import readable, readable_lines
+from cluster.jobs.readable import readable
 
 RECORD = b':::MLLOG {"namespace":"course","key":"epoch_stop"}\n'
 EXAMPLES = [
@@ -25,9 +25,3 @@ EXAMPLES = [
 def test_the_record_is_left_out_however_the_output_arrives(output, shown, size):
     chunks = [output[at : at + size] for at in range(0, len(output), size)]
     assert b"".join(readable(chunks)) == shown
-
-
-def test_lines_keep_what_they_hold():
-    lines = ["Traceback", "", RECORD.decode().strip(), "  File \udcff", ""]
-    assert readable_lines(lines) == ["Traceback", "  File \udcff", ""]
-    assert readable_lines([]) == []

@@ -14,7 +14,6 @@ from cluster.schedulers import history
 from cluster.schedulers.contract import JobStatus, Scheduler
 from cluster.schedulers.history import Submission
 from cluster.schedulers.known import SCHEDULERS, WITHOUT_SLURM, scheduler_of
-from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
 PBS_JOB = {"job_state": "F", "Exit_status": 0, "Job_Name": "job.sbatch", "Job_Owner": "ada@login"}
@@ -67,11 +66,6 @@ def at_the_end(scheduler: Scheduler, number: str) -> JobStatus:
             return status
         time.sleep(0.05)
     raise AssertionError("the job does not end")
-
-
-def test_every_site_names_a_known_scheduler():
-    for name in site_files.names():
-        assert scheduler_of(site_files.load(site_files.FOLDER / f"{name}.sh")), name
 
 
 def test_a_job_that_ended_well_says_so_and_where_its_output_is(site):

@@ -39,9 +39,6 @@ def test_accounting_is_a_table_for_people(shell):
     ("words", "message"),
     breadth(
         [
-            (["none.sbatch"], "there is no such job file"),
-            ([], "no job file is named"),
-            (["-Y", "job.sbatch"], "write this option with its long name"),
             (["-n", "1000", "job.sbatch"], "--ntasks=1000: this machine has"),
             (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
         ],
@@ -53,11 +50,6 @@ def test_what_cannot_be_submitted_is_refused_in_a_sentence(shell, words, message
     refused = shell.cluster("submit", *words, ok=False)
     assert message in refused.stderr
     assert shell.word("sacct", "-X", "-P").count("\n") == 1
-
-
-def test_a_job_that_is_not_there_is_a_sentence(shell):
-    assert "there is no job 12" in shell.cluster("logs", "12", ok=False).stderr
-    assert "there is no job 12" in shell.word("scancel", "12", ok=False)
 
 
 def test_an_option_that_is_not_known_is_named(shell):
