@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 from autograder.reading.files import read_bytes
-from tests.example import lesson_map
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "pictures"
@@ -58,7 +57,6 @@ def main(example: Path) -> None:
         assert len(png) < LARGEST, f"{name}.png has {len(png)} bytes"
         (PICTURES / f"{name}.png").write_bytes(png)
         print(f"{PICTURES / name}.png: {len(png) / 1000:.0f} kB")
-    lesson_map.PICTURE.write_text(lesson_map.drawing(), encoding="utf-8")
 
 
 if __name__ == "__main__":
