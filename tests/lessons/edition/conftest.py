@@ -9,7 +9,7 @@ from lessons.edition.release import gather
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def released():
     """Return the release of this course: name -> content."""
     return gather(ROOT)
