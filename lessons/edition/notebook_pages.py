@@ -39,6 +39,8 @@ def read_pages(text: str, file: str) -> Any:
         page = new(cell.source) if new else nbformat.v4.new_markdown_cell(cell.source)
         if cell.metadata.get("tags"):
             page.metadata["tags"] = list(cell.metadata["tags"])
+        if "hide-input" in page.metadata.get("tags", []):  # hides the code in the book
+            page.metadata["jupyter"] = {"source_hidden": True}
         notebook.cells.append(page)
     return notebook
 

@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 COLOURS = {"+": "rgba(46, 160, 67, 0.18)", "-": "rgba(248, 81, 73, 0.18)", "@": "none"}
-GAP_MARKER = re.compile(r"\s*### (BEGIN|END) SOLUTION")
+LESSONS = Path(__file__).parents[1]  # the students' edition
+GAP = re.compile(r"\s*(### (BEGIN|END) SOLUTION|raise NotImplementedError)")
 
 
 def changed_lines(old: str, new: str, steps: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return each added or removed line with the steps to which it belongs, such as "2 wrap".
 
-    steps: a pattern for each step, in order. Gap markers and blank lines are left out. A line "@"
-    stands between places of the program.
+    steps: a pattern for each step, in order. Gaps and blank lines are left out. A line "@" stands
+    between places of the program.
     """
     before, after = (
-        [line for line in text.splitlines() if not GAP_MARKER.match(line)] for text in (old, new)
+        [line for line in text.splitlines() if not GAP.match(line)] for text in (old, new)
     )
     found = []
     for line in list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]:
@@ -33,16 +34,15 @@ def changed_lines(old: str, new: str, steps: Mapping[str, str]) -> list[tuple[st
 
 
 def show_diff(old: str | Path, new: str | Path, **steps: str) -> Any:
-    """Show the difference between two programs in a notebook, or say that there are gaps left.
+    """Return the difference from an earlier lesson's program, for a notebook to show in colour.
 
-    steps: names of steps, with patterns of their lines.
+    old: as in "02_serial/train.py". steps: names of steps, with patterns of their lines.
     """
     from IPython.display import HTML
 
-    before, after = (Path(path).read_text(encoding="utf-8") for path in (old, new))
+    before, after = (Path(path).read_text(encoding="utf-8") for path in (LESSONS / old, new))
     if "raise NotImplementedError" in after:
-        print(f"There are gaps left in {new}. Fill them, then run this cell again.")
-        return None
+        print(f"There are gaps left in {new}. Their solutions are not shown here.")
     rows = [
         f'<div style="background: {COLOURS[line[0]]}; display: flex">'
         f'<span style="white-space: pre; flex: 1">{html.escape("⋯" if line == "@" else line)}'

@@ -27,7 +27,7 @@
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two tasks on one node. "full": two nodes with four tasks each
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import os
 import socket
 import sys

@@ -25,7 +25,7 @@
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": 12,800 images, a few seconds. "full": all 60,000
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import numpy as np
 
 from lessons import course

@@ -26,7 +26,7 @@
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07 says why
@@ -140,7 +140,7 @@ torch_run, _ = course.submit("job_torch.sbatch", *sizes, options=one)
 # These are the lines that Keras prints for people. `grep -v` leaves out the record. The plots below and your
 # points come from the record, not from the variables in this notebook.
 
-# %%
+# %% tags=["hide-input"]
 for run in (keras_run, torch_run):
     print(run.header["source"], run.outcome, "on", run.header["device"], "·", run.files[0])
     for epoch in run.epochs:

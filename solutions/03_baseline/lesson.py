@@ -29,7 +29,7 @@
 profile = "smoke"  # "smoke": two CPU cores, 256 images of 32 x 32. "full": a GPU, all of 128 x 128
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the programs do
@@ -109,16 +109,13 @@ course.plots.images(np.array(right + noise), labels + ["noise"] * 8)
 # The next cell shows how `train.py` differs from lesson 02's program. (Your copy has two open gaps.)
 
 # %%
-import difflib
-from pathlib import Path
-
-from lessons.folders import course_root
-
-old = course_root() / "lessons" / "02_serial" / "train.py"
-texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
-for line in difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, lineterm=""):
-    if "NotImplementedError" not in line:  # gaps
-        print(line)
+course.show_diff(
+    "02_serial/train.py",
+    "train.py",
+    keep_bytes="as_float|from_tensor_slices",
+    prepare_batches=r"prepare\(|def pixels|tf\.image|dataset\.batch",
+    choose_the_network=r"applications|args.size\)$|size, size, 3",
+)
 
 # %% [markdown]
 # The pictures are enlarged to 128 × 128 to make the work heavier. A course at the Barcelona Supercomputing
@@ -270,7 +267,7 @@ print(f"  test accuracy {baseline.test_accuracy.value:.4f}")
 for found in probe.measures:
     print(f"  probe.py: {found['name']} {found['value']:g}")
 
-# %%
+# %% tags=["hide-input"]
 published = {
     "loss": [2.0179, 1.7293, 1.5707, 1.4572, 1.3707],
     "accuracy": [0.2585, 0.3654, 0.4237, 0.4664, 0.5001],
@@ -309,7 +306,7 @@ for run in compared:
     lines.setdefault(run.header["model"], []).append(run)
 course.plots.throughput_by_batch(lines)
 
-# %%
+# %% tags=["hide-input"]
 for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
     seconds, rate = course.measure.epoch_time(run), course.measure.throughput(run)
     print(f"{run.header['model']:12} {run.header['params']:12,} parameters", end="")

@@ -28,7 +28,7 @@ profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU
 cores = 0  # the cores of a job; 0: two, and in "full" those that belong to a GPU of this site
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07
@@ -154,16 +154,13 @@ course.check("4.3", train.stages)
 # program then measures the input alone.
 
 # %%
-import difflib
-from pathlib import Path
-
-from lessons.folders import course_root
-
-old = course_root() / "lessons" / "03_baseline" / "train.py"
-texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
-for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0, lineterm=""):
-    if "NotImplementedError" not in line:  # lesson 03's gaps
-        print(line)
+course.show_diff(
+    "03_baseline/train.py",
+    "train.py",
+    read_pieces="from sources|pieces|data/input",
+    prepare_ahead=r"stages|\.cache|shuffle|prefetch|private_threadpool",
+    time_the_input="compute|wait_instead",
+)
 
 # %% [markdown]
 # ## Run it
@@ -339,7 +336,7 @@ course.plots.input_overlap(ahead, in_turn)
 # and a GPU waits half of the time, its computation takes half as long as the input. A second GPU halves the
 # computing time.
 
-# %%
+# %% tags=["hide-input"]
 t_in = course.plots.median_of_measure([ahead], "input_s")
 for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in turn", t_in)):
     one, two = (epoch_seconds(t_in, t_comp / gpus, overlapped) for gpus in (1, 2))

@@ -29,7 +29,7 @@ replicas = 2  # the larger number; in "full" as many as a node has GPUs
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 gpu_gb = 40  # "full": memory of one GPU in GB, as nvidia-smi shows it
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import math
 import os
 
@@ -105,20 +105,19 @@ course.check("5.1", holds)
 # `train.py` is lesson 03's program with two stages from lesson 04: a parallel `map` (TensorFlow chooses
 # how many calls run at once) and `prefetch`, because several devices consume images faster than one. It
 # needs neither packs nor `cache`, because the bytes of CIFAR-10 are in memory anyway. The other `+` lines
-# are MirroredStrategy, `--steps` for the ten steps of exercise 5.4, and what the record says about the
-# replicas. If you left a gap open in lesson 03, its solution appears here, too.
+# are MirroredStrategy, and `--steps` for the ten steps of exercise 5.4. If you left a gap open in lesson 03,
+# its solution appears here, too.
 
 # %%
-import difflib
-from pathlib import Path
-
-from lessons.folders import course_root
-
-old = course_root() / "lessons" / "03_baseline" / "train.py"
-texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
-for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0, lineterm=""):
-    if "NotImplementedError" not in line:  # gaps
-        print(line)
+course.show_diff(
+    "03_baseline/train.py",
+    "train.py",
+    list_devices=r"devices\(|LogicalDevice|device\.name|\"--n-gpus",
+    create_the_strategy="MirroredStrategy",
+    build_in_its_scope="scope|build_mirrored",
+    multiply_batch_and_rate=r"for_all|replicas, lr|size, batch\)|global_batch",
+    prepare_ahead="AUTOTUNE",
+)
 
 # %% [markdown]
 # | line | what happens without it |
@@ -179,7 +178,7 @@ def same_work(n):
 course.check("5.4", same_work)
 
 
-# %%
+# %% tags=["hide-input"]
 def submit_all(job, n, *words):
     options = course.on_nodes(1, gpus.format(n=n) if profile == "full" else "")
     return course.submit(job, "--n-gpus", n, *words, options=options)
@@ -234,7 +233,7 @@ for run in runs:
     print(f"  test accuracy {run.test_accuracy.value:.3f}", end="")
     print(f"  largest difference of a parameter between replicas {run.end['param_spread']:g}")
 
-# %%
+# %% tags=["hide-input"]
 torres = {"ResNet50V2, H100": {1: 14, 2: 8, 4: 5}, "ResNet152V2, H100": {1: 33, 2: 18, 4: 10}}
 series = {name: course.plots.whole_seconds(times) for name, times in torres.items()}
 series["your runs"] = course.plots.times_by_replicas(runs)
@@ -352,7 +351,7 @@ def overlap(one, other):
 # %% tags=["check"]
 course.check("5.5", interval, overlap)
 
-# %%
+# %% tags=["hide-input"]
 for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
     one, other = interval(14, a), interval(33, b)
     print(f"{n} GPUs: ResNet50V2 {one[0]:.2f} to {one[1]:.2f},", end="")

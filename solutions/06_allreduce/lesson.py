@@ -25,7 +25,7 @@
 profile = "smoke"  # "smoke": two CPU cores. "full": all images, 1 to 16 ranks, up to 512 MB
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import numpy as np
 
 from lessons import course
@@ -318,7 +318,7 @@ points = times_of(exchange, "scheme")
 for scheme, measured in points.items():
     print(f"{scheme:8} ms:", *(f"{n / 1000:.0f} kB {1000 * s:.2f}," for n, s in measured))
 
-# %%
+# %% tags=["hide-input"]
 share = dict(points["library"])[10_240_000] / dict(points["ring"])[10_240_000]
 least = 0.4 if full else 0.6  # between nodes the library knows better ways
 whole = "Does each of your ring's messages carry a whole chunk?"
@@ -393,7 +393,7 @@ for place, options in places.items():
         print(f"{place}, {name:5} alpha {1e6 * a:.0f} µs, bandwidth {1e-9 / b:.2f} GB/s;", end=" ")
         print(f"{n / 1e6:.0f} MB: algorithm {speed:.2f}, bus {moved * speed:.2f} GB/s")
 
-# %%
+# %% tags=["hide-input"]
 for m in found.measures:  # many small arrays, and the two halves
     if m["name"] in ("fusion_s", "half_s"):
         what = f"{m['arrays']} of 1 kB" if m["arrays"] else f"{m['bytes'] / 1e6:.0f} MB"
@@ -414,7 +414,7 @@ for m in found.measures:  # many small arrays, and the two halves
 #
 # The same job timed a training step. One rank that is 20 ms late, a **straggler**, makes every rank late:
 
-# %%
+# %% tags=["hide-input"]
 growth = next(m["value"] for m in exchange.measures if m["name"] == "straggler_growth_ms")
 turns = "Are there more ranks than cores? Then they take turns, and a step waits for that, too."
 course.expectations.compare("A step is longer by", growth, between=(15, 30), unit="ms", above=turns)

@@ -31,7 +31,7 @@ ranks = (
 )
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # see "Keras 3" below
@@ -123,19 +123,15 @@ course.check("7.4", train)
 # The differences from lesson 02's program:
 
 # %%
-import difflib
-from pathlib import Path
-
-from IPython.display import Code, display
-
-from lessons.folders import course_root
-
-old = course_root() / "lessons" / "02_serial" / "train.py"
-texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
-lines = difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, lineterm="")
-lines = [line for line in lines if "NotImplementedError" not in line]  # gaps
-print(sum(line[0] == "+" for line in lines), "new lines, among them your five steps:")
-Code("\n".join(lines), language="diff")
+course.show_diff(
+    "02_serial/train.py",
+    "train.py",
+    meet=r"hvd.init|start_horovod\(\)|import horovod",
+    pin="visible_devices",
+    average="DistributedOptimizer|make_optimizer",
+    start_alike="broadcast_variables|start_alike",
+    write_on_rank_0=r"heckpoint|rank\(\) == 0|args.resume|load_weights",
+)
 
 # %% [markdown]
 # ## How many epochs?
@@ -188,7 +184,7 @@ for run in (alone, together):
 for found in probe.measures:
     print(f"probe.py: {found['name']} {found['value']:g}")
 
-# %%
+# %% tags=["hide-input"]
 ratio = course.measure.epoch_time(together).value / course.measure.epoch_time(alone).value
 print(f"An epoch on {ranks} ranks takes {ratio:.2f} times as long as on one.")
 word = "quarter" if ratio < 0.4 else "same" if ratio < 1.25 else "longer"
@@ -288,7 +284,7 @@ def diagnose(start, end, rate):
 # %% tags=["check"]
 course.check("7.6", diagnose)
 
-# %%
+# %% tags=["hide-input"]
 for name, run in broken.items():
     [start, *_] = [m["value"] for m in run.measures if m["name"] == "spread"]
     rate = run.header["lr"] / run.header["lr_base"] / run.workers
@@ -357,6 +353,8 @@ predict_share = 0.9
 course.answers.note(predict_share=predict_share)
 
 # %%
+from IPython.display import display
+
 words = {"smoke": "--rounds 12 --steps 2 --batch-size 48"}
 words["full"] = "--width 10 --steps 6 --batch-size 256"
 rounds = words[profile].split()

@@ -29,7 +29,7 @@ ranks = (
 )
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07
@@ -216,16 +216,14 @@ print(f"{np.concatenate(gradients).mean():.4f}; weights {weights[0]:.4f} and {we
 # the images of all ranks in one batch. If you drop the weights of the last step, `probe_error` rises from 1e-9 to 0.1.
 
 # %%
-import difflib
-from pathlib import Path
-
-from lessons.folders import course_root
-
-old = course_root() / "lessons" / "07_horovod" / "train.py"
-texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
-for line in difflib.unified_diff(*texts, "07_horovod/train.py", "train.py", n=0, lineterm=""):
-    if "NotImplementedError" not in line:  # lesson 07's gaps
-        print(line)
+course.show_diff(
+    "07_horovod/train.py",
+    "train.py",
+    own_files="my_files|list_parts|load_parts|DataDistributor|mpi4py",
+    agree_on_steps="common_steps|counts = ",
+    weight_the_last_step="weigh",
+    average_metrics="MetricAverage",
+)
 
 # %% [markdown]
 # ## Run it
@@ -249,7 +247,7 @@ for name, run in runs.items():
 maps = {name: course.plots.shares_of(run) for name, run in runs.items()}
 course.plots.sample_map(maps, train_samples)
 
-# %%
+# %% tags=["hide-input"]
 for name, run in runs.items():
     epoch, seconds = run.epochs[-1], course.measure.epoch_time(run).value
     processed = epoch.steps * run.header["global_batch"]
@@ -378,6 +376,8 @@ predict_same_half = 0.85
 course.answers.note(predict_same_half=predict_same_half)
 
 # %%
+from pathlib import Path
+
 found = course.submit("job_break.sbatch", options=course.on_nodes(ranks, device))
 broken = {run.header["without"]: run for run in found}
 course.predictions.compare("predict_same_half", broken["same"].test_accuracy.value)

@@ -26,7 +26,7 @@ profile = "smoke"  # "smoke": 12,800 images, two seeds. "full": all 60,000, thre
 ranks = 0  # in "full" the largest number of ranks; 0: the GPUs of two nodes of this site
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import inspect
 import math
 import os

@@ -37,11 +37,10 @@ profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
 ranks = 2  # the larger number of ranks; in "full" as many as you have GPUs
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 from pathlib import Path
 
 from lessons import course
-from lessons.folders import course_root
 from lessons.toolkit.plots.exchange import journeys
 
 few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
@@ -122,7 +121,7 @@ course.check("10.2", train)
 
 # %%
 course.show_diff(
-    course_root() / "lessons" / "02_serial" / "train_torch.py",
+    "02_serial/train_torch.py",
     "train.py",
     meet="init_process_group|who_am_i|= start_ranks|backend",
     pin='set_device|"cuda", local_rank',
@@ -182,7 +181,7 @@ for name, found in runs.items():
 #    that is twice as long as it should be.
 # 4. Choose awkward sizes: 53 images cannot be shared equally.
 
-# %%
+# %% tags=["hide-input"]
 for measure in probe.measures:
     print(
         f"{measure['name']}: {measure['value'] if measure['failed'] is None else measure['failed']}"
@@ -253,7 +252,7 @@ longer = [late - on_time for on_time, late in steps.values()]
 course.predictions.compare("predict_late", max(longer), "ms")
 course.plots.buckets(travels)
 
-# %%
+# %% tags=["hide-input"]
 alone = "Is there only one rank? Then nobody waits for the late one."
 slow = "Are there more ranks than cores? Then they take turns, and a step waits for that, too."
 course.expectations.compare(

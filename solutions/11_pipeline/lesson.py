@@ -38,7 +38,7 @@ profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
 ranks = 2  # stages; in "full" as many as you have GPUs, and at most nine, one for each layer
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import statistics
 
 from lessons import course
@@ -211,7 +211,7 @@ large = [] if profile == "smoke" else ["--width", "8192", "--batch-size", "4096"
 [speed] = course.submit("job_speed.sbatch", *large, options=several)
 course.plots.step_times(speed, predicted=predict_four)
 
-# %%
+# %% tags=["hide-input"]
 rounds = speed.measured("pipeline_round")
 for m, name in ((1, "one"), (4, "four")):
     ratios = [each["together_s"][str(m)] / each["alone_s"] for each in rounds]
@@ -240,7 +240,7 @@ course.answers.note(best_m=best_m)
 #
 # Hooks on your layers recorded one step with 4 micro-batches under each schedule.
 
-# %%
+# %% tags=["hide-input"]
 for kind in ("gpipe", "1f1b"):
     for held in speed.measured("held", schedule=kind):
         kept = f"{held['value']} micro-batches, {held['bytes'] / 1e6:.1f} MB of activations"

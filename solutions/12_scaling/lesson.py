@@ -26,7 +26,7 @@ profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
 ranks = 0  # the largest number of ranks, up to 48; 0: 2 in "smoke", in "full" the GPUs of two nodes
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 import numpy as np
 
 from lessons import course
@@ -65,17 +65,24 @@ course.answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_
 # In epoch scaling an epoch has fewer, larger steps, so the training is different (lesson 09). *Scaling the batch and
 # calling it strong scaling* is the most frequent mistake in such tables.
 #
-# `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are the values for one rank
+# `train.py` is lesson 10's program plus one function, `plan`. `batch` and `samples` are the values for one rank
 # alone.
 #
 # **Exercise 12.1.** Complete `plan` in `train.py`. For each size, return the batch of *each* rank, and the number of
 # images of *all* ranks per epoch. Divide a batch with `//`. If this leaves a remainder, it is dropped: 64 images on 3
-# ranks are 21 per rank. So choose a batch that is divisible by all your sizes.
+# ranks are 21 per rank. So choose a batch that all your sizes divide. The cell then shows what changed in the program.
 
 # %% tags=["check"]
 import train
 
 course.check("12.1", train)
+course.show_diff(
+    "10_native/train.py",
+    "train.py",
+    plan=r"plan\(|KINDS|--scaling|samples \* size|batch // size|local_batch|data.load",
+    scale_the_rate=r"args\.lr \*",
+    test_every_epoch="val_accuracy|evaluate",
+)
 
 # %% [markdown]
 # ## Measure in rounds, in one job
@@ -271,7 +278,7 @@ course.plots.laws_beyond(sets, curves, 1024)
 # The next tables hide their last value. Predict an interval for it, then look. Two things are graded: the interval is
 # **honest** if it contains the truth, and **useful** if high / low is at most the printed limit.
 
-# %%
+# %% tags=["hide-input"]
 for name, table in foretelling.TABLES.items():
     relative = [size / table.sizes[0] for size in table.sizes]
     low, high = at(relative, table.speedups, table.asked / table.sizes[0])

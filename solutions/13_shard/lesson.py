@@ -38,7 +38,7 @@ profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, GPUs
 ranks = 2  # in "full" as many as you have GPUs on one node
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 from lessons import course
 
 import library
@@ -166,10 +166,19 @@ course.check("13.6", zero)
 # `torch.nn.utils.clip_grad_norm_` knows DTensors: it takes the norm over all ranks. Create the optimizer *after*
 # sharding, because it must get the new parameters.
 #
-# **Exercise 13.7.** `shard` in `library.py` makes each block one unit and the rest another, in place.
+# **Exercise 13.7.** `shard` in `library.py` makes each block one unit and the rest another, in place. The cell
+# then shows what changed in `train.py` since lesson 00. (`ways.py` calls your functions.)
 
 # %% tags=["check"]
 course.check("13.7", library)
+course.show_diff(
+    "00_cluster/train_gpt.py",
+    "train.py",
+    share_out="share_out|WAYS|way|reduce-scatter|policy",
+    step_in_parts=r"shared\.|before_step|after_step|most",
+    recompute="recompute",
+    save=r"save\(|--save",
+)
 
 # %% [markdown]
 # ## Is it the same, and who holds what?
@@ -194,7 +203,7 @@ def measure(run, name):
 
 runs, probes = train()
 
-# %%
+# %% tags=["hide-input"]
 for way, run in probes.items():
     loss, error = runs[way].epochs[-1].train_loss.value, measure(run, "serial_error")
     held, peak = measure(run, "state_bytes") / 1e6, measure(run, "peak_bytes") / 1e6

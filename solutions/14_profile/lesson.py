@@ -27,7 +27,7 @@
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, one GPU
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 from lessons import course
 from lessons.toolkit import traces
 
@@ -225,7 +225,7 @@ def measure(run, name, **at):
     return sorted(found)[len(found) // 2] if found else float("nan")
 
 
-# %%
+# %% tags=["hide-input"]
 for way in ("before", "after"):
     prefix = "before_" if way == "before" else ""
     names = ("forwards", "update_ops", "waits")
@@ -269,7 +269,7 @@ own_mfu = sorted(shares)[len(shares) // 2]
 course.answers.note(own_mfu=f"{own_mfu:.3f}")
 course.predictions.compare("predict_mfu", own_mfu)
 
-# %%
+# %% tags=["hide-input"]
 width, length, tokens = {"smoke": (64, 32, 8 * 32), "full": (768, 256, 8 * 256)}[profile]
 points = []
 for name, (rows, inner, columns) in {

@@ -29,7 +29,7 @@ profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, GPUs
 ranks = 2  # in "full" as many as you have GPUs on one node; it must divide 16
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 from lessons import course
 
 import atomic
@@ -235,7 +235,7 @@ course.check("15.9", pieces.add_gradients)
 # Each rank keeps a journal beside the checkpoints. After the training, the job runs `probe.py`, which tests your
 # functions on real ranks and counts in the journals what was lost and read twice.
 
-# %%
+# %% tags=["hide-input"]
 several = course.on_nodes(ranks, gpus if profile == "full" else "")
 
 
@@ -253,7 +253,7 @@ whole, whole_probe = finished(course.submit("job.sbatch", *size, options=several
 accidents = ["--background", "--kill-at", 7, 24, "--warn-at", 17]
 survived, survived_probe = finished(course.submit("job.sbatch", *size, *accidents, options=several))
 
-# %%
+# %% tags=["hide-input"]
 for run, probe in ((whole, whole_probe), (survived, survived_probe)):
     print(f"{measure(probe, 'lives'):.0f} lives: parameters {run.ranks[0].param_hash}, ", end="")
     print(f"{measure(probe, 'read_wrong'):.0f} samples not read once, ", end="")

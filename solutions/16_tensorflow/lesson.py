@@ -39,7 +39,7 @@ profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
 ranks = 2  # workers; in "full" as many as you have GPUs, on one node or evenly on two
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 from lessons import course
 from lessons.toolkit import data
 

@@ -53,6 +53,9 @@ def test_a_built_notebook_is_clean_valid_and_has_its_kernel(course, lessons_comm
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
     assert code[0].metadata.tags == ["parameters"]
+    assert "jupyter" not in code[0].metadata
+    assert code[1].metadata.tags == ["setup", "hide-input"]
+    assert code[1].metadata.jupyter == {"source_hidden": True}
     [double] = [cell for cell in code if "def double" in cell.source]
     assert (
         """raise NotImplementedError('Exercise 1.1: twice the number, whatever its "kind"')"""

@@ -33,6 +33,13 @@ def test_a_page_shows_the_difference_without_markup_of_the_program(tmp_path):
 
 def test_gaps_are_not_shown_as_a_difference(tmp_path, capsys):
     (tmp_path / "old.py").write_text(OLD)
-    (tmp_path / "new.py").write_text(f"{NEW}raise NotImplementedError('Exercise 1.2')\n")
-    assert show_diff(tmp_path / "old.py", tmp_path / "new.py") is None
+    (tmp_path / "new.py").write_text(f"{NEW}    raise NotImplementedError('Exercise 1.2')\n")
+    shown = show_diff(tmp_path / "old.py", tmp_path / "new.py").data
+    assert "DDP(build())" in shown
+    assert "NotImplementedError" not in shown
     assert "gaps left" in capsys.readouterr().out
+
+
+def test_a_page_names_the_earlier_program_by_its_lesson(tmp_path):
+    (tmp_path / "new.py").write_text(NEW)
+    assert "-    mnist = data.load" in show_diff("02_serial/train.py", tmp_path / "new.py").data
