@@ -8,12 +8,11 @@ import os
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
 
-import numpy as np
 import tensorflow as tf
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 import train
 
@@ -84,42 +83,22 @@ def one_run(args, without, strategy, cifar, right):
         lr = args.lr
     keras.utils.set_random_seed(args.seed)
     model = build(without, strategy, args, lr)
-    copies = [train.copies(strategy, v) for v in model.variables + model.optimizer.variables]
-    record = Record(
-        "05",
-        args,
-        source="break-it",
-        without=without,
-        params=model.count_params(),
-        optimizer="sgd",
-        dataset=cifar.facts,
-        replicas=min(len(each) for each in copies),
-        replicas_asked=args.n_gpus,
-        scaling="epoch",
-        global_batch=batch,
-        lr=lr,
-    )
-
+    asked = {"replicas_asked": args.n_gpus, "global_batch": batch}
+    run = Run("05", args, model, source="break-it", without=without, **asked)
     found, keeping = first_step(model)
     model.fit(
         batches(cifar, args.size, batch, args.seed),
         epochs=args.epochs,
         verbose=0,
-        callbacks=[keeping, record.keras_callback()],
+        callbacks=[keeping, run.keras()],
     )
     first_loss, weights = found
     away = max(abs(a - b).max() for a, b in zip(weights, right, strict=True))
-    record.measure("first_loss", first_loss, "")
-    record.measure("away_after_one_step", float(away), "")
-    spread = max(np.ptp(train.copies(strategy, v), axis=0).max() for v in model.trainable_variables)
+    run.measure("first_loss", first_loss)
+    run.measure("away_after_one_step", float(away))
     scores = model(cifar.x_test / 255)  # for one batch, predict() would compile a graph
     loss, accuracy = data.score(scores.numpy(), cifar.y_test)
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        params=model.get_weights(),
-        param_spread=float(spread),
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def command_line():
@@ -130,16 +109,12 @@ def command_line():
     parser.add_argument(
         "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
     )
-    parser.add_argument(
-        "--n-gpus", "--n_gpus", type=int, default=2, help="devices, each with a replica"
-    )
+    parser.add_argument("--n-gpus", type=int, default=2, help="devices, each with a replica")
     parser.add_argument("--model", default="cnn", choices=["cnn"], help="the network")
     parser.add_argument("--size", type=int, default=32, choices=[32], help="pixels of a side")
     parser.add_argument("--epochs", type=int, default=1, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=64, help="images a step, of a replica"
-    )
-    parser.add_argument("--lr", type=float, default=0.02, help="learning rate of one replica")
+    parser.add_argument("--batch-size", type=int, default=64, help="images per step of a replica")
+    parser.add_argument("--lr", type=float, default=0.02, help="learning rate for one replica")
     parser.add_argument("--train-samples", type=int, default=512, help="training images in use")
     parser.add_argument("--test-samples", type=int, default=256, help="test images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")

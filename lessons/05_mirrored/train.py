@@ -5,16 +5,14 @@ python train.py --n-gpus 4 --model ResNet50V2 --size 128 --batch-size 2048
 
 import argparse
 import os
-import sys
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
-import numpy as np
 import tensorflow as tf
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 keras = tf.keras
 
@@ -48,14 +46,13 @@ def prepare(dataset, size, batch):
 
 def devices(n):
     """Return the first n GPUs, or n logical CPUs, which share the cores, if there are no GPUs."""
-    if not tf.config.list_physical_devices("GPU"):
-        [cpu, *_] = tf.config.list_physical_devices("CPU")
-        if tf.config.get_logical_device_configuration(cpu) is None:
-            share = tf.config.LogicalDeviceConfiguration()
-            tf.config.set_logical_device_configuration(cpu, [share] * max(2, n))
-    found = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
+    cpus, gpus = (tf.config.list_physical_devices(kind) for kind in ("CPU", "GPU"))
+    if not gpus and tf.config.get_logical_device_configuration(cpus[0]) is None:
+        share = tf.config.LogicalDeviceConfiguration()
+        tf.config.set_logical_device_configuration(cpus[0], [share] * max(2, n))
+    found = tf.config.list_logical_devices("GPU" if gpus else "CPU")
     if not 1 <= n <= len(found):
-        sys.exit(f"train.py: --n-gpus {n} cannot be had: this job sees {len(found)}")
+        raise SystemExit(f"train.py: --n-gpus {n} cannot be had: this job sees {len(found)}")
     return [device.name for device in found[:n]]
 
 
@@ -70,29 +67,21 @@ def for_all(batch, lr, replicas):
     raise NotImplementedError("Exercise 5.3: both times the number of replicas")
 
 
-def copies(strategy, variable):
-    return [copy.numpy() for copy in strategy.experimental_local_results(variable)]
-
-
 def command_line():
     parser = argparse.ArgumentParser(
         description=__doc__.splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument(
-        "--n-gpus", "--n_gpus", type=int, default=1, help="devices, each with a replica"
-    )
+    parser.add_argument("--n-gpus", type=int, default=1, help="devices, each with a replica")
     parser.add_argument("--model", default="ResNet50V2", help="cnn or one of Keras Applications")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=256, help="images a step, of a replica"
-    )
-    parser.add_argument("--lr", type=float, default=0.01, help="learning rate of one replica")
+    parser.add_argument("--batch-size", type=int, default=256, help="images per step of a replica")
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate for one replica")
     parser.add_argument("--train-samples", type=int, default=50000, help="training images in use")
     parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
-    parser.add_argument("--steps", type=int, default=-1, help="steps of an epoch; -1: all")
+    parser.add_argument("--steps", type=int, default=-1, help="steps per epoch; -1: all")
     return parser
 
 
@@ -120,31 +109,11 @@ def main():
         parser.error(f"--model {args.model} --size {args.size}: {error}")
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
 
-    record = Record(
-        "05",
-        args,
-        source="keras-mirrored" if args.steps < 0 else "mirrored-steps",
-        params=model.count_params(),
-        optimizer="sgd",
-        dataset=cifar.facts,
-        image_size=args.size,
-        replicas=min(len(copies(strategy, v)) for v in model.variables + model.optimizer.variables),
-        replicas_asked=args.n_gpus,
-        scaling="epoch",
-        global_batch=batch,
-        lr=lr,
-        lr_base=args.lr,
-    )
-    model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
-    spread = max(np.ptp(copies(strategy, v), axis=0).max() for v in model.trainable_variables)
-    loss, accuracy = data.score(model.predict(test, verbose=0), cifar.y_test)
+    run = Run("05", args, model, replicas_asked=args.n_gpus, global_batch=batch)
+    model.fit(train, epochs=args.epochs, verbose=2, callbacks=[run.keras()])
+    loss, accuracy = model.evaluate(test, verbose=0)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        params=model.get_weights(),
-        param_spread=float(spread),
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

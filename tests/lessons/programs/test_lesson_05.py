@@ -33,7 +33,8 @@ for n in (1, several):
     model = train.build_mirrored(strategy, "cnn", 32, lr)
     start = model.get_weights()
     model.fit(data, verbose=0)
-    copies = [train.copies(strategy, variable) for variable in model.variables]
+    copies = [[copy.numpy() for copy in strategy.experimental_local_results(variable)]
+              for variable in model.variables]
     assert {{len(each) for each in copies}} == {{n}}
     assert max(np.ptp(each, axis=0).max() for each in copies) == 0
     found[n] = model.get_weights()

@@ -37,10 +37,11 @@ def check_5_2(program: Any) -> str:
     if optimizer is None:
         advice = "Call model.compile(optimizer=…, loss=…, metrics=[…]) inside the scope."
         raise CheckFailed("a compiled model", "it is not compiled", advice)
+    copies = strategy.experimental_local_results
     # compile enters the model's scope itself, but its optimizer is made before, as an argument.
     made = optimizer.variables() if callable(optimizer.variables) else optimizer.variables
     for what, variables in (("the model", model.variables), ("the optimizer", made)):
-        fewest = min((len(program.copies(strategy, v)) for v in variables), default=2)
+        fewest = min((len(copies(v)) for v in variables), default=2)
         if fewest != 2:
             advice = "`with strategy.scope():` must contain both; else only one device trains."
             raise CheckFailed(f"2 copies of every variable of {what}", f"{fewest}", advice)
@@ -50,7 +51,8 @@ def check_5_2(program: Any) -> str:
     compare(rate, 0.03, "the optimizer's rate for lr 0.03", mistakes, "keras.optimizers.SGD(lr)")
     images = np.zeros((4, 32, 32, 3), np.float32)
     model.fit(images, np.zeros(4), batch_size=4, verbose=0)
-    spread = max(np.ptp(program.copies(strategy, v), axis=0).max() for v in model.variables)
+    arrays = ([copy.numpy() for copy in copies(v)] for v in model.variables)
+    spread = max(np.ptp(each, axis=0).max() for each in arrays)
     if spread > 1e-6:
         raise CheckFailed("equal copies after a step", f"a difference of {spread:g}", "Use fit.")
     return f"{len(model.variables)} variables, two copies of each, equal after a step."
