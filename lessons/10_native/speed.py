@@ -2,8 +2,10 @@
 
 mpirun -np 2 python speed.py --rounds 12 --steps 1 --batch-size 32
 
-On each rank, this program starts two processes, and keeps time while they take turns. One of them
-never imports train.py: its work comes from `alone`. The other one's comes from `together`.
+It works like the timer of lesson 02. A round times the same steps in three phases: one rank, all
+ranks without exchanges (the limit), all ranks together. The result is the median over the rounds.
+A process that never imports train.py does the work of the first two phases, `alone`. Another
+process on each rank does that of the third, `together`.
 """
 
 import argparse

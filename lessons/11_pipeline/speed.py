@@ -2,8 +2,10 @@
 
 mpirun -np 2 python speed.py --micro-batches 1 2 4 8 16
 
-On each rank, this program starts two processes, and keeps time while they take turns. One of them
-never imports your code: its work comes from `alone`. The other one's comes from `together`.
+It works like the timer of lesson 02. A round times one process that has all layers, as many as
+there are ranks, and the stages with each number of micro-batches. The result is the median over the
+rounds. A process that never imports your code does the work of the first two phases, `alone`.
+Another process on each rank does that of the others, `together`.
 """
 
 import argparse

@@ -271,6 +271,55 @@ def seconds_from_us(us_per_sample, samples):
 course.check("2.5", seconds_from_us)
 
 # %% [markdown]
+# ## A timer of your own
+#
+# Is a step with 256 images eight times as long as one with 32? If you first time one kind of step and then the other,
+# whatever else the machine does meanwhile changes the answer. So let them take turns.
+#
+# **Exercise 2.6.** `medians(works, rounds)` gets a dictionary of functions. It calls each of them once without timing
+# it, because the first call is special. Then in each round, it times one call of each with `time.perf_counter()`. It
+# returns a dictionary with each function's median seconds.
+
+# %% tags=["exercise"]
+import time
+
+
+def medians(works, rounds):
+    ### BEGIN SOLUTION Exercise 2.6: call each once; then in each round, time each; then the medians
+    for work in works.values():
+        work()
+    seconds = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            start = time.perf_counter()
+            work()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: statistics.median(times) for name, times in seconds.items()}
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+course.check("2.6", medians)
+
+# %%
+import functools
+
+import torch
+
+images, labels = torch.tensor(mnist.x_train[:256]), torch.tensor(mnist.y_train[:256])
+network, loss = train_torch.build_model("mlp512"), torch.nn.CrossEntropyLoss()
+learn = functools.partial(train_torch.train_step, network, torch.optim.Adam(network.parameters()))
+steps = {n: functools.partial(learn, loss, images[:n], labels[:n]) for n in (32, 256)}
+for n, seconds in medians(steps, rounds=20).items():
+    print(f"a step of {n:3} images: {1e3 * seconds:6.2f} ms, {n / seconds:9,.0f} images per second")
+
+# %% [markdown]
+# The larger step takes longer, but less than eight times as long, because every step updates all 407,050 parameters,
+# whatever the number of its images. Speed jobs work like your timer (`speed.py`, from lesson 07 on): one rank, silent
+# ranks and ranks that communicate take turns, and the result is a median over the rounds. On a GPU a timer must also
+# wait until the GPU has finished (`torch.cuda.synchronize()`): a call returns earlier.
+
+# %% [markdown]
 # ## A speedup needs one more word
 #
 # What stays the same when you add ranks? There are three answers. The field **scaling** in a run's record

@@ -2,6 +2,7 @@
 
 import statistics
 from typing import Any
+from unittest import mock
 
 from lessons.toolkit.checks.shared.check import (
     CheckFailed,
@@ -9,6 +10,7 @@ from lessons.toolkit.checks.shared.check import (
     check_number,
     compare,
     exercise,
+    number,
     pair,
     shown,
 )
@@ -222,3 +224,56 @@ def check_2_5(seconds_from_us: Function) -> str:
         }
         check_number(seconds_from_us, "seconds_from_us", (us, 60_000), us * 0.06, mistakes)
     return "9.12, 5.82 and 3.84 s, or 9, 6 and 4 in whole seconds."
+
+
+SECONDS = {"a": [50.0, 2.0, 3.0, 40.0, 3.0, 4.0], "b": [9.0, 5.0, 5.0, 5.0, 7.0, 5.0]}
+LATER = {name: seconds[1:] for name, seconds in SECONDS.items()}
+
+
+@exercise("2.6")
+def check_2_6(medians: Function) -> str:
+    """One call each that is not timed, then five rounds in which two functions take turns."""
+    calls: list[str] = []
+    now = 0.0
+
+    def work_of(name: str) -> Function:
+        def work() -> None:
+            nonlocal now
+            now += SECONDS[name][min(calls.count(name), 5)]
+            calls.append(name)
+
+        return work
+
+    clocks = {name: lambda: now for name in ("perf_counter", "monotonic", "time", "process_time")}
+    with mock.patch.multiple("time", **clocks):
+        found = medians({name: work_of(name) for name in SECONDS}, 5)
+    check_turns(calls)
+    if not isinstance(found, dict) or set(found) != set(SECONDS):
+        advice = "Return a dictionary with a number for each name in `works`."
+        raise CheckFailed(f"a dictionary with the keys {list(SECONDS)}", shown(found), advice)
+    for name, later in LATER.items():
+        mistakes = {
+            statistics.mean(later): "This is the mean, which one disturbed call changes.",
+            min(later): "This is the fastest call, which is not typical.",
+            sum(later): "This is the sum over the rounds.",
+            statistics.median(SECONDS[name]): "The first call of each function does not count.",
+        }
+        otherwise = "Read `time.perf_counter()` right before and right after each call."
+        what = f"seconds of a work whose calls take {SECONDS[name]}"
+        compare(
+            number(found[name], "medians(…)"), statistics.median(later), what, mistakes, otherwise
+        )
+    return "A slow first call and a disturbed call change nothing."
+
+
+def check_turns(calls: list[str]) -> None:
+    expected = "each function once, then 5 rounds with one call of each"
+    turns = ["".join(sorted(calls[at : at + 2])) for at in range(0, len(calls), 2)]
+    if turns == ["ab"] * 6:
+        return
+    advice = "In each round, go through all functions: a loop within a loop."
+    if len(calls) == 10:
+        advice = "Call each function once before the rounds, without timing it."
+    elif len(calls) != 12:
+        advice = "`rounds` is the number of timed calls of each function."
+    raise CheckFailed(expected, "".join(calls) or "no call at all", advice)

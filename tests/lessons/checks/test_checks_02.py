@@ -4,6 +4,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,45 @@ def test_each_wrong_function_gets_its_advice_and_not_the_solution(name, function
     assert_advice(failed, advice)
     assert "[1:]" not in str(failed)
     assert "median" not in str(failed)
+
+
+# Exercise 2.6
+def timer(warm_up=True, in_turn=True, average=statistics.median, first=1):
+    """Return a timer, which may have a mistake."""
+
+    def medians(works, rounds):
+        seconds = {name: [] for name in works}
+
+        def call(name):
+            start = time.perf_counter()
+            works[name]()
+            seconds[name].append(time.perf_counter() - start)
+
+        calls = list(works) * (rounds + warm_up)
+        for name in calls if in_turn else sorted(calls):
+            call(name)
+        return {name: average(found[first:]) for name, found in seconds.items()}
+
+    return medians
+
+
+TIMERS = [
+    ({"warm_up": False, "first": 0}, "before the rounds"),
+    ({"in_turn": False}, "a loop within a loop"),
+    ({"average": statistics.mean}, "one disturbed call"),
+    ({"average": min}, "fastest"),
+    ({"average": sum}, "sum over the rounds"),
+    ({"first": 0}, "does not count"),
+]
+
+
+def test_a_timer_passes():
+    lesson_02.check_2_6(timer())
+
+
+@pytest.mark.parametrize(("mistake", "advice"), TIMERS)
+def test_each_wrong_timer_gets_its_advice(mistake, advice):
+    assert_advice(failure(lesson_02.check_2_6, timer(**mistake)), advice)
 
 
 # Exercise 2.2
