@@ -11,15 +11,24 @@ from real_runs import ROOT, environment, launch, meet
 
 SOLUTIONS = ROOT / "solutions"
 SMALL = ("--train-samples", "640", "--epochs", "2", "--batch-size", "32")
+CIFAR = (*SMALL, "--model", "cnn", "--size", "32", "--test-samples", "64")
 # A program, its ranks (0: without a launcher), and its arguments.
 PROGRAMS = [
     ("02_serial/train.py", 0, SMALL),
     ("02_serial/train_torch.py", 0, SMALL),
-    ("03_baseline/train.py", 0, (*SMALL, "--model", "cnn", "--size", "32", "--test-samples", "64")),
+    ("03_baseline/train.py", 0, CIFAR),
+    ("05_mirrored/train.py", 0, (*CIFAR, "--n-gpus", "2")),
     ("07_horovod/train.py", 2, SMALL),
+    ("08_data/train.py", 2, ("--epochs", "2")),
     ("10_native/train.py", 2, SMALL),
+    ("11_pipeline/train.py", 2, SMALL),
+    ("12_scaling/train.py", 2, (*SMALL, "--model", "mlp512")),
+    ("13_shard/train.py", 2, ("--ways", "zero3", "--epochs", "1", "--windows", "48")),
 ]
-KEPT = ("lessons.toolkit", "lessons.toolkit.data", "lessons.toolkit.ranks")  # data and ranks
+BEFORE = {"08_data": ("make_parts.py", "--train-samples", "640")}  # what makes a program's files
+QUICK = "02_serial/train_torch.py"  # the one that needs the fewest seconds
+# What a program may still import: data and ranks
+KEPT = ("", ".data", ".ranks", ".ranks.leaving")
 
 
 class Without(ast.NodeTransformer):
@@ -66,11 +75,11 @@ def stripped(text):
     return ast.unparse(ast.fix_missing_locations(tree)), without.removed
 
 
-def results(folder, name, ranks, words):
+def results(folder, ranks, *words):
     """Return what a program prints about its test."""
     launcher = launch(ranks, "mpirun") if ranks else []
     done = subprocess.run(
-        [*launcher, sys.executable, name, *words],
+        [*launcher, sys.executable, *words],
         cwd=folder, env=environ(), capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -87,7 +96,7 @@ def test_at_most_four_lines_belong_to_the_course(program):
     assert 3 <= removed <= 4
     left = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
     ours = {node.module for node in left if re.match("lessons|cluster|autograder", node.module)}
-    assert ours <= set(KEPT)
+    assert ours <= {f"lessons.toolkit{module}" for module in KEPT}
     assert not re.search(r"\brun\.|\blog\b|Run\b", text.partition("def main")[2])
 
 
@@ -97,15 +106,20 @@ def test_a_program_is_short(program):
     assert len([line for line in lines if line.strip() and "### " not in line]) <= 125
 
 
-@pytest.mark.slow
-@pytest.mark.ranks
-@pytest.mark.parametrize(("program", "ranks", "words"), PROGRAMS)
+def marked(program, ranks, words):
+    marks = [pytest.mark.ranks] * (ranks > 0) + [pytest.mark.slow] * (program != QUICK)
+    return pytest.param(program, ranks, words, marks=marks, id=program)
+
+
+@pytest.mark.parametrize(("program", "ranks", "words"), [marked(*each) for each in PROGRAMS])
 def test_without_them_it_trains_to_the_same_result(program, ranks, words, tmp_path):
     lesson, name = program.split("/")
     for each in ("with", "without"):
         shutil.copytree(SOLUTIONS / lesson, tmp_path / each)
+        if lesson in BEFORE:
+            results(tmp_path / each, 0, *BEFORE[lesson])
     bare, _ = stripped((SOLUTIONS / program).read_text(encoding="utf-8"))
     (tmp_path / "without" / name).write_text(bare, encoding="utf-8")
-    loss_and_accuracy = results(tmp_path / "with", name, ranks, words)
+    loss_and_accuracy = results(tmp_path / "with", ranks, name, *words)
     assert len(loss_and_accuracy) == 2
-    assert results(tmp_path / "without", name, ranks, words) == loss_and_accuracy
+    assert results(tmp_path / "without", ranks, name, *words) == loss_and_accuracy
