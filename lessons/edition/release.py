@@ -33,7 +33,7 @@ PARTS = (
 WITHHELD = Path("autograder/rubrics/expected")
 # Files at the top of the release, and where the instructor keeps them.
 AT_TOP = {"README.md": "docs/for-students.md", "AGENTS.md": "lessons/edition/AGENTS.md"}
-READS = re.compile(r'"lessons" / "(\d\d)_')  # a notebook that opens another lesson's file
+READS = re.compile(r'show_diff\(\s*"(\d\d)_')  # a notebook that shows another lesson's program
 SIBLING = re.compile(rb"\]\(([\w-]+)\.md")  # a link from one page of docs/ to another
 TOP = "dl-on-supercomputers"
 # A shorter piece of a solution, like `return samples / seconds`, may also occur elsewhere.
