@@ -7,8 +7,8 @@ import argparse
 
 import numpy as np
 
-from lessons.toolkit import data, probes
-from lessons.toolkit.record import Record
+from lessons.toolkit import data
+from lessons.toolkit.record import Run
 
 
 def start(rng, inputs=784, hidden=64, outputs=10):
@@ -60,7 +60,7 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step")
     parser.add_argument("--lr", type=float, default=0.1, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -69,31 +69,20 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
-
+    args = command_line().parse_args()
     rng = np.random.default_rng(args.seed)
     mnist = data.load("mnist", train_samples=args.train_samples)
     x_train = mnist.x_train.reshape(-1, 784)
     y_train = mnist.y_train
     params = start(rng)
 
-    record = Record(
-        "01",
-        args,
-        source="numpy",
-        params=sum(param.size for param in params),
-        optimizer="sgd",
-        dataset=mnist.facts,
-    )
-    record.begin(params)
-    for number in range(1, args.epochs + 1):
-        with record.epoch() as epoch:
+    run = Run("01", args, params, optimizer="sgd")
+    for _ in range(args.epochs):
+        with run.epoch() as log:
             batches = minibatches(len(x_train), args.batch_size, rng)
             loss = 0.0
             right = 0
             for batch in batches:
-                epoch.read(batch)
                 x = x_train[batch]
                 labels = y_train[batch]
                 probabilities, cache = forward(params, x)
@@ -102,24 +91,14 @@ def main():
                 right += int((probabilities.argmax(axis=1) == labels).sum())
             loss /= len(x_train)
             accuracy = right / len(x_train)
-            epoch.log(steps=len(batches), loss=loss, accuracy=accuracy)
-        print(f"Epoch {number}: loss {loss:.4f}, accuracy {accuracy:.4f}")
-    record.trained(params)
-    # Compare the gradients with differences of the loss, and a step with a known one.
-    wrong = probes.gradient_error(forward, cross_entropy, backward)
-    record.measure("gradient_error", wrong, "")
-    record.measure("descent_error", probes.descent_error(update), "")
+            log(steps=len(batches), loss=loss, accuracy=accuracy)
 
     probabilities, _ = forward(params, mnist.x_test.reshape(-1, 784))
     test_loss = cross_entropy(probabilities, mnist.y_test)
     test_accuracy = float((probabilities.argmax(axis=1) == mnist.y_test).mean())
     print(f"Test loss: {test_loss:.4f}\nTest accuracy: {test_accuracy:.4f}")
     np.save("weights.npy", np.concatenate([param.ravel() for param in params]))
-    record.end(
-        test_loss=test_loss,
-        test_accuracy=test_accuracy,
-        files_written=1,
-    )
+    run.end(test_loss=test_loss, test_accuracy=test_accuracy)
 
 
 if __name__ == "__main__":

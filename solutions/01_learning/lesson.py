@@ -318,10 +318,11 @@ course.answers.note(loss_of_guessing=loss_of_guessing, divergence_rate=divergenc
 #     sbatch job.sbatch --train-samples 12800 --epochs 3
 #
 # `course.submit` does the same from here. It prints the real command, waits, and returns the runs in the output. If
-# you run the cell twice, the job still runs once, unless you changed a program or the job file in between.
+# you run the cell twice, the job still runs once, unless you changed a program or the job file in between. The second
+# run is `probe.py`, which compares your functions with known results.
 
 # %%
-[run] = course.submit("job.sbatch", *sizes)
+run, probe = course.submit("job.sbatch", *sizes)
 print(run.header["params"], "parameters,", run.epochs[0].steps, "steps per epoch")
 for epoch in run.epochs:
     print(f"epoch {epoch.number}: {epoch.seconds.value:.2f} s, loss {epoch.train_loss.value:.3f}")

@@ -7,13 +7,10 @@ does not stop the program.
 
 from lessons.toolkit.probes.collectives import arrays_moved, largest_error, under_way
 from lessons.toolkit.probes.environments import facts_wrong
-from lessons.toolkit.probes.gradients import descent_error, gradient_error
 
 __all__ = [
     "arrays_moved",
-    "descent_error",
     "facts_wrong",
-    "gradient_error",
     "largest_error",
     "under_way",
 ]

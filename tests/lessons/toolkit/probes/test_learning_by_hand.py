@@ -1,66 +1,89 @@
 """Tests of probes of students' functions: the solution is right, and no other stops a run."""
 
+import sys
+from unittest import mock
+
 import numpy as np
 import pytest
 from solution_programs import program
 
-from lessons.toolkit.probes import descent_error, facts_wrong, gradient_error
+from lessons.toolkit.probes import facts_wrong
+from lessons.toolkit.probes.on_ranks import attempt
 
 cluster, learning = program("00_cluster", "train"), program("01_learning", "train")
+with mock.patch.dict(sys.modules, train=learning):
+    probe = program("01_learning", "probe")
 
 
-def backward_without(part):
-    """Return the solution's gradients without one of the four arrays."""
-
-    def backward(cache, labels):
-        found = learning.backward(cache, labels)
-        found[part] = np.zeros_like(found[part])
-        return found
-
-    return backward
-
-
-def of_gradients(backward):
-    return gradient_error(learning.forward, learning.cross_entropy, backward)
+def measures(test, **functions):
+    """Return what a test of lesson 01's probe finds with other functions, or why it fails."""
+    with mock.patch.dict(vars(learning), functions):
+        found, reason = attempt(test, [])
+    return found or reason
 
 
 def test_the_solutions_are_right():
     assert facts_wrong(cluster.facts) == 0
-    assert of_gradients(learning.backward) < 1e-6
-    assert descent_error(learning.update) < 1e-12
+    assert measures(probe.gradients)["gradient_error"] < 1e-6
+    assert measures(probe.one_step)["descent_error"] < 1e-12
+    right = {"images_missing": 0, "images_read_again": 0, "reading_orders": 2}
+    assert measures(probe.two_epochs) == right
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_each_array_of_gradients_counts(part):
-    assert of_gradients(backward_without(part)) == 1.0
+    def backward(cache, labels, right=learning.backward):
+        found = right(cache, labels)
+        found[part] = np.zeros_like(found[part])
+        return found
+
+    assert measures(probe.gradients, backward=backward) == {"gradient_error": 1.0}
 
 
 def test_part_of_an_error_is_told_as_a_share():
-    def nearly(cache, labels):
-        return [1.25 * gradient for gradient in learning.backward(cache, labels)]
+    def nearly(cache, labels, right=learning.backward):
+        return [1.25 * gradient for gradient in right(cache, labels)]
 
-    def too_far(params, gradients, lr):
-        learning.update(params, gradients, 1.25 * lr)
+    def too_far(params, gradients, lr, right=learning.update):
+        right(params, gradients, 1.25 * lr)
 
-    assert of_gradients(nearly) == pytest.approx(0.25)
-    assert descent_error(too_far) == pytest.approx(0.25)
+    found = measures(probe.gradients, backward=nearly)
+    assert found["gradient_error"] == pytest.approx(0.25)
+    assert measures(probe.one_step, update=too_far)["descent_error"] == pytest.approx(0.25)
 
 
-USELESS = [None, 1, "x", [None] * 4, ["a", "b", "c", "d"], [{}, [], (), 0], [np.nan] * 4, {}]
+USELESS = [None, 1, "x", [None] * 4, ["a", "b", "c", "d"], [{}, [], (), 0], {}]
 
 
 @pytest.mark.parametrize("answer", USELESS, ids=repr)
-def test_whatever_a_student_gives_back_is_a_number(answer):
-    assert of_gradients(lambda cache, labels: answer) == 1.0
+def test_a_useless_answer_fails_the_test(answer):
+    for test, name in ((probe.gradients, "backward"), (probe.two_epochs, "minibatches")):
+        assert isinstance(measures(test, **{name: lambda *_: answer}), str)
     assert facts_wrong(lambda environ: answer) == 5
-    assert descent_error(lambda *given: answer) == pytest.approx(1.0)  # nothing was changed
+
+
+def test_a_step_that_changes_nothing_is_all_wrong():
+    found = measures(probe.one_step, update=lambda *_: None)
+    assert found["descent_error"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("batches", "wrong"),
+    [
+        ([[*range(64)]] * 2, {"images_missing": 11, "reading_orders": 1}),
+        ([[0, *range(75)], [*range(74, -1, -1)]], {"images_read_again": 1}),
+    ],
+)
+def test_images_that_are_left_out_or_read_again_are_counted(batches, wrong):
+    epochs = iter(batches)
+    found = measures(probe.two_epochs, minibatches=lambda *_: [next(epochs)])
+    assert found == {"images_missing": 0, "images_read_again": 0, "reading_orders": 2} | wrong
 
 
 def test_a_function_that_raises_stops_nothing_and_is_told(capsys):
     def raises(*given):
         raise KeyError("SLURM_PROCID")
 
-    found = [of_gradients(raises), facts_wrong(raises), descent_error(raises)]
-    assert found == [1.0, 5, 1.0]
+    assert facts_wrong(raises) == 5
     told = capsys.readouterr().err
-    assert told.count("could not be measured: KeyError: 'SLURM_PROCID'") == 7
+    assert told.count("could not be measured: KeyError: 'SLURM_PROCID'") == 5
