@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 from input_only import wait_instead
 from sources import decode, pieces_of
@@ -62,19 +62,16 @@ def command_line():
     parser.add_argument("--model", default="ResNet50V2", help="cnn or one of Keras Applications")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=256, help="images a step")
-    parser.add_argument("--lr", type=float, default=0.01, help="learning rate")
+    parser.add_argument("--batch-size", type=int, default=256, help="images per step of a device")
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate for one device")
     parser.add_argument("--train-samples", type=int, default=50000, help="training images in use")
     parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    sources = ["files", "packs", "memory"]
     parser.add_argument(
-        "--source",
-        nargs="+",
-        default=["packs"],
-        choices=["files", "packs", "memory"],
-        help="what to read",
+        "--source", nargs="+", default=["packs"], choices=sources, help="what to read"
     )
-    parser.add_argument("--folder", default="data/input", help="where files and packs lie")
+    parser.add_argument("--folder", default="data/input", help="where files and packs are")
     cores = len(os.sched_getaffinity(0))
     parser.add_argument("--workers", type=int, default=cores, help="threads that read and decode")
     parser.add_argument("--buffer", type=int, default=4096, help="samples to shuffle among")
@@ -82,7 +79,7 @@ def command_line():
     parser.add_argument(
         "--prefetch", action=argparse.BooleanOptionalAction, default=True, help="make batches ahead"
     )
-    parser.add_argument("--compute-ms", type=float, help="no network: wait so long a step")
+    parser.add_argument("--compute-ms", type=float, help="no network: wait so long per step")
     return parser
 
 
@@ -120,24 +117,12 @@ def main():
     )
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
 
-    record = Record(
-        "04",
-        args,
-        source=f"keras-{source}",
-        params=model.count_params(),
-        optimizer="sgd",
-        dataset=cifar.facts,
-        image_size=args.size,
-    )
+    run = Run("04", args, model, f"keras-{source}")
     train = ways[source].map(lambda images, marks: (images, marks[:, 0]))  # the labels only
-    model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
-    loss, accuracy = data.score(model.predict(test, verbose=0), cifar.y_test)
+    model.fit(train, epochs=args.epochs, verbose=2, callbacks=[run.keras()])
+    loss, accuracy = model.evaluate(test, verbose=0)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        params=model.get_weights(),
-    )
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

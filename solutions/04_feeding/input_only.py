@@ -6,7 +6,7 @@ import time
 import numpy as np
 import tensorflow as tf
 
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 from sources import RECORD, names_of, order
 
@@ -24,19 +24,18 @@ def read(batches, wait_s=0.0):
     return numbers, waited
 
 
-def one_epoch(record, batches, wait_s):
+def one_epoch(run, batches, wait_s):
     """Return an epoch's seconds, the samples' numbers in order, and seconds of input and waits."""
     start = time.perf_counter()
     if wait_s:
         read(batches)
     input_s = time.perf_counter() - start
-    with record.epoch() as epoch:
+    with run.epoch() as log:
         numbers, waited_s = read(batches, wait_s)
-        epoch.pause()
-        epoch.log(steps=len(numbers))
-        numbers = np.concatenate(numbers)
-        epoch.read(numbers)
-    return epoch.seconds, numbers, input_s, waited_s
+        log(steps=len(numbers))
+    numbers = np.concatenate(numbers)
+    log(unique_samples=len(np.unique(numbers)))
+    return run.seconds, numbers, input_s, waited_s
 
 
 def suffix_of(args):
@@ -64,17 +63,24 @@ def in_sequence(numbers):
     return float(np.mean(np.diff(numbers) == 1))
 
 
-def look_at(record, way, batches, cifar, args):
+def look_at(run, way, batches, cifar, args):
     """Record what the exercises' functions made: files on the disk, orders, and a few batches."""
     if way != "memory":
         sizes = [os.path.getsize(name) for name in names_of(way, cifar, args.folder)]
-        record.measure("files", len(sizes), "files")
-        record.measure("sizes_apart", (max(sizes) - min(sizes)) / RECORD, "samples")
+        run.measure("files", len(sizes), "files")
+        run.measure("sizes_apart", (max(sizes) - min(sizes)) / RECORD, "samples")
     orders = [tuple(order(range(32), *drawn)) for drawn in [(0, 1), (1, 1), (0, 2), (0, 1)]]
-    record.measure("orders_of_three", len(set(orders[:3])), "orders")
-    record.measure("order_again", float(orders[0] == orders[3]), "")
+    run.measure("orders_of_three", len(set(orders[:3])), "orders")
+    run.measure("order_again", float(orders[0] == orders[3]))
     for images, marks in batches.take(4):
-        record.look_at(images, marks[:, 1], cifar.x_train, marks[:, 0], cifar.y_train)
+        labels, numbers = marks.numpy().T
+        numbers = numbers.clip(0, len(cifar.y_train) - 1)
+        right = tf.cast(cifar.x_train[numbers], tf.float32) / 255
+        right = tf.image.resize(right, (args.size, args.size))
+        alike = images.shape == right.shape
+        away = float(tf.reduce_mean(abs(images - right))) if alike else 1.0
+        run.measure("pixels_away", away)
+        run.measure("labels_right", float(np.mean(labels == cifar.y_train[numbers])))
 
 
 def wait_instead(ways, args, cifar):
@@ -82,42 +88,36 @@ def wait_instead(ways, args, cifar):
 
     The sources take turns, epoch by epoch, so other load affects all of them.
     """
-    records = {}
-    for way in ways:
-        records[way] = Record(
-            "04",
-            args,
-            source=way + suffix_of(args),
-            model="wait",
-            params=0,
-            dataset=cifar.facts,
-            image_size=args.size,
-        )
+    asked = vars(args) | {"model": "wait"}
+    runs = {way: Run("04", asked, None, way + suffix_of(args), params=0) for way in ways}
     ways = {way: as_they_are(batches) for way, batches in ways.items()}
     for way, batches in ways.items():
-        look_at(records[way], way, batches, cifar, args)
+        look_at(runs[way], way, batches, cifar, args)
     last = {}  # the samples' numbers in the previous epoch
+    again = dict.fromkeys(ways, 0)  # most images that an epoch read more than once
     rates = {way: [] for way in ways}
     shares = {way: [] for way in ways}
     for number in range(1, args.epochs + 1):
         for way, batches in ways.items():
-            record = records[way]
-            took, numbers, input_s, compute_s = one_epoch(record, batches, args.compute_ms / 1000)
+            run = runs[way]
+            took, numbers, input_s, compute_s = one_epoch(run, batches, args.compute_ms / 1000)
+            again[way] = max(again[way], len(numbers) - len(np.unique(numbers)))
             if way in last and len(last[way]) == len(numbers):
-                record.measure("order_kept", order_kept(last[way], numbers), "", epoch=number)
+                run.measure("order_kept", order_kept(last[way], numbers), epoch=number)
             last[way] = numbers
-            record.measure("in_sequence", in_sequence(numbers), "", epoch=number)
+            run.measure("in_sequence", in_sequence(numbers), epoch=number)
             if number == 1:  # it includes the start
                 continue
             rates[way].append(len(np.unique(numbers)) / took)
             if args.compute_ms:
                 shares[way].append(took / (input_s + compute_s))
-                record.measure("input_s", input_s, "s", epoch=number)
-                record.measure("compute_s", compute_s, "s", epoch=number)
-    for way, record in records.items():
+                run.measure("input_s", input_s, "s", epoch=number)
+                run.measure("compute_s", compute_s, "s", epoch=number)
+    for way, run in runs.items():
+        run.measure("images_read_again", again[way], "images")
         if shares[way]:
-            record.measure("epoch_over_sum", float(np.median(shares[way])), "")
+            run.measure("epoch_over_sum", float(np.median(shares[way])))
         if "files" in ways and rates[way]:
             gains = np.divide(rates[way], rates["files"])
-            record.measure("faster_than_files", float(np.median(gains)), "")
-        record.end()
+            run.measure("faster_than_files", float(np.median(gains)))
+        run.end()

@@ -14,9 +14,11 @@ SMALL = ("--train-samples", "640", "--epochs", "2", "--batch-size", "32")
 CIFAR = (*SMALL, "--model", "cnn", "--size", "32", "--test-samples", "64")
 # A program, its ranks (0: without a launcher), and its arguments.
 PROGRAMS = [
+    ("01_learning/train.py", 0, SMALL),
     ("02_serial/train.py", 0, SMALL),
     ("02_serial/train_torch.py", 0, SMALL),
     ("03_baseline/train.py", 0, CIFAR),
+    ("04_feeding/train.py", 0, CIFAR),
     ("05_mirrored/train.py", 0, (*CIFAR, "--n-gpus", "2")),
     ("07_horovod/train.py", 2, SMALL),
     ("08_data/train.py", 2, ("--epochs", "2")),
