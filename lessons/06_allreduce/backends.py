@@ -13,7 +13,7 @@ from mpi4py import MPI
 from torch import distributed as dist
 
 from lessons.toolkit.ranks import enough_gpus
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 comm = MPI.COMM_WORLD
 SIZES = [256, 2560, 25600, 256_000, 2_560_000]
@@ -80,7 +80,7 @@ def reduce_fused(backend, arrays):
         torch.cuda.synchronize()
 
 
-def halves(record, floats):
+def halves(run, floats):
     """Time reduce-scatter, then allgather, which make up allreduce. The sums have to be equal."""
     size = comm.Get_size()
     values = np.arange(floats // size * size, dtype=np.float32) % 97 + comm.Get_rank()
@@ -92,11 +92,11 @@ def halves(record, floats):
         "allgather": lambda: comm.Allgather(mine, again),
     }
     for name, seconds in in_turns(works, 10).items():
-        record.measure("half_s", seconds, "s", what=name, bytes=values.nbytes)
-    record.measure("halves_error", float(np.abs(total - again).max()), "")
+        run.measure("half_s", seconds, "s", what=name, bytes=values.nbytes)
+    run.measure("halves_error", float(np.abs(total - again).max()))
 
 
-def fusion(record, backend, floats):
+def fusion(run, backend, floats):
     """Time many small arrays, one after another or copied into one buffer."""
     small = [zeros(backend, floats) for _ in range(TENSORS)]
     works = {
@@ -104,7 +104,7 @@ def fusion(record, backend, floats):
         "fused": lambda: reduce_fused(backend, small),
     }
     for name, seconds in in_turns(works, 10).items():
-        record.measure("fusion_s", seconds, "s", backend=backend, what=name, arrays=TENSORS)
+        run.measure("fusion_s", seconds, "s", backend=backend, what=name, arrays=TENSORS)
 
 
 def command_line():
@@ -119,13 +119,11 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
-    rank, size = comm.Get_rank(), comm.Get_size()
+    args = command_line().parse_args()
     enough_gpus(torch.cuda.device_count())
     if torch.cuda.is_available():  # NCCL needs one GPU for each rank of a node
         torch.cuda.set_device(comm.Split_type(MPI.COMM_TYPE_SHARED).Get_rank())
-    record = Record("06", {}, source="backends", framework="torch", rank=rank, size=size)
+    run = Run("06", source="backends")
     for backend in ("mpi", "gloo", *(["nccl"] if torch.cuda.is_available() else [])):
         store = None if backend == "mpi" else meet(backend)
         for floats in args.floats:
@@ -133,12 +131,12 @@ def main():
             rounds = int(min(30, max(5, 3e6 / floats)))
             work = {backend: lambda name=backend, array=array: reduce_all(name, [array])}
             [seconds] = in_turns(work, rounds).values()
-            record.measure("allreduce_s", seconds, "s", backend=backend, bytes=4 * floats)
-        fusion(record, backend, 256)
+            run.measure("allreduce_s", seconds, "s", backend=backend, bytes=4 * floats)
+        fusion(run, backend, 256)
         if store:
             dist.destroy_process_group()
-    halves(record, min(max(args.floats), max(SIZES)))  # three arrays of 512 MB are of no use
-    record.end()
+    halves(run, min(max(args.floats), max(SIZES)))  # three arrays of 512 MB are of no use
+    run.end()
 
 
 if __name__ == "__main__":

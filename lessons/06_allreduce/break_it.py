@@ -10,11 +10,11 @@ import numpy as np
 from mpi4py import MPI
 
 from lessons.toolkit import data
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 from collectives import ring_allreduce
 from network import backward, cross_entropy, forward, minibatches, start
-from train import evaluate, every_rank, update
+from train import evaluate, update
 
 comm = MPI.COMM_WORLD
 FAULTS = ("nothing", "divide", "half", "slice", "send")
@@ -81,25 +81,12 @@ def one_run(args, without, mnist):
     first, right = on_one_rank(args, x_train, y_train)
     params, rng = begin(args)
     before, step = [param.copy() for param in params], 0
-    record = Record(
-        "06",
-        args,
-        source="break-it",
-        without=without,
-        params=sum(param.size for param in params),
-        optimizer="sgd",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        precision="float64",
-        scaling="strong",
-        global_batch=args.batch_size,
-        local_batch=args.batch_size // size,
-    )
-    record.begin(params)
-    record.measure("spread", spread_of(params), "", step=0)
+    facts = {"without": without, "optimizer": "sgd", "scaling": "strong"}
+    facts |= {"global_batch": args.batch_size, "local_batch": args.batch_size // size}
+    run = Run("06", args, params, "break-it", **facts)
+    run.measure("spread", spread_of(params), step=0)
     for _ in range(args.epochs):
-        with record.epoch() as epoch:
+        with run.epoch() as log:
             batches = minibatches(len(x_train), args.batch_size, rng)
             loss = 0.0
             for batch in batches:
@@ -110,15 +97,14 @@ def one_run(args, without, mnist):
                 loss += cross_entropy(probabilities, y_train[mine]) * size / len(x_train)
                 step += 1
                 if step == 1:
-                    record.measure("first_step", length(before, params) / first, "times one rank's")
+                    run.measure("first_step", length(before, params) / first, "times one rank's")
                 if step in LOOKS:
-                    record.measure("spread", spread_of(params), "", step=step)
-            epoch.log(steps=len(batches), loss=loss)
-    record.trained(params, every_rank)
+                    run.measure("spread", spread_of(params), step=step)
+            log(steps=len(batches), loss=loss)
     away = max(abs(a - b).max() for a, b in zip(params, right, strict=True))
-    record.measure("away_from_one_rank", float(away), "")
+    run.measure("away_from_one_rank", float(away))
     loss, accuracy = evaluate(params, mnist.x_test.reshape(-1, 784), mnist.y_test)
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def sends_first(floats, patience):
@@ -137,12 +123,11 @@ def sends_first(floats, patience):
 
 def blocking_sends(args):
     """Test the fault `send` without training, which would not begin."""
-    facts = {"without": "send", "rank": comm.rank, "size": comm.size}
-    record = Record("06", {}, source="break-it", framework="numpy", **facts)
+    run = Run("06", source="break-it", without="send")
     for floats in (10, 100, 1_000, 10_000, 100_000):
         gone = sends_first(floats, args.patience)
-        record.measure("send_done", gone, "", bytes=8 * floats)
-    record.end()
+        run.measure("send_done", gone, bytes=8 * floats)
+    run.end()
 
 
 def command_line():
@@ -154,9 +139,7 @@ def command_line():
         "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
     )
     parser.add_argument("--epochs", type=int, default=2, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, of all ranks"
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of all ranks")
     parser.add_argument("--lr", type=float, default=0.1, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=3200, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -168,8 +151,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
     mnist = data.load("mnist", train_samples=args.train_samples)
     for without in args.without:
         if without == "send":

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lessons.toolkit import data
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 import ml_comm
 from network import backward, cross_entropy, forward, minibatches, start
@@ -43,24 +43,12 @@ def train(mc, args, mnist):
     raise NotImplementedError(
         "Exercise 6.4: config_team, then everyone takes the parameters of rank 0"
     )
-    record = Record(
-        "06",
-        args,
-        source="mpi",
-        params=totsize,
-        optimizer="sgd",
-        dataset=mnist.facts,
-        rank=rank,
-        size=size,
-        scaling="strong",
-        global_batch=args.batch_size,
-        local_batch=args.batch_size // size,
-    )
-    record.begin(params)
+    batches = {"global_batch": args.batch_size, "local_batch": args.batch_size // size}
+    run = Run("06", args, params, "mpi", optimizer="sgd", scaling="strong", **batches)
     rng = np.random.default_rng(args.seed)  # the same on all ranks, so all cut the same batches
     updates = 0
-    for number in range(1, args.epochs + 1):
-        with record.epoch() as epoch:
+    for _ in range(args.epochs):
+        with run.epoch() as log:
             batches = minibatches(len(x_train), args.batch_size, rng)
             loss = 0.0
             right = 0
@@ -75,15 +63,16 @@ def train(mc, args, mnist):
                 updates += 1
                 loss += cross_entropy(probabilities, labels) * size / len(x_train)
                 right += int((probabilities.argmax(axis=1) == labels).sum())
-            epoch.log(steps=len(batches), loss=loss, accuracy=right * size / len(x_train))
-        if rank == 0:
-            print(f"Epoch {number}: loss {loss:.4f}, of rank 0's share of the images")
-    record.trained(params, every_rank)
-    record.measure("max_steps_off", max_steps - updates, "steps")
-    loss, accuracy = finish(args, mnist, params, record)
+            # Of this rank's share of the images.
+            log(steps=len(batches), loss=loss, accuracy=right * size / len(x_train))
+    run.measure("max_steps_off", max_steps - updates, "steps")
+    compare_with_serial(args, params, run)
+    loss, accuracy = evaluate(params, mnist.x_test.reshape(-1, 784), mnist.y_test)
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
     raise NotImplementedError("Exercise 6.4: the last call")
-    record.measure("team_left", len(ml_comm.team), "")  # no ranks after the plugin has ended
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    run.measure("team_left", len(ml_comm.team))  # no ranks after the plugin has ended
+    run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def evaluate(params, x, labels):
@@ -94,24 +83,16 @@ def evaluate(params, x, labels):
     return loss, accuracy
 
 
-def every_rank(row):
-    """Return the rows of all ranks, with which the record compares their parameters."""
-    from mpi4py import MPI
-
-    return MPI.COMM_WORLD.allgather(row)
-
-
-def finish(args, mnist, params, record):
-    """Test; save the parameters if there is one rank, else compare with those saved."""
+def compare_with_serial(args, params, run):
+    """Save the parameters if there is one rank, else compare with those saved."""
     flat = np.concatenate([param.ravel() for param in params])
     name = "serial_{train_samples}_{epochs}_{batch_size}_{precision}.npy"
     serial = Path(name.format(**vars(args)))
-    if record.size == 1:
+    if run.size == 1:
         np.save(serial, flat)
-    elif record.rank == 0 and serial.exists():
+    elif run.rank == 0 and serial.exists():
         distance = np.abs(flat - np.load(serial)).max()
-        record.measure("difference_to_serial", float(distance), "")
-    return evaluate(params, mnist.x_test.reshape(-1, 784), mnist.y_test)
+        run.measure("difference_to_serial", float(distance))
 
 
 def command_line():
@@ -120,9 +101,7 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images a step, of all ranks"
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step of all ranks")
     parser.add_argument("--lr", type=float, default=0.1, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -134,8 +113,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
     mnist = data.load("mnist", train_samples=args.train_samples)
     train(ml_comm, args, mnist)
 

@@ -13,7 +13,7 @@ from mpi4py import MPI
 
 from lessons.toolkit import probes
 from lessons.toolkit.ranks.counting import CountingComm, arrays_to_send
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 from collectives import overlapped_allreduce, ps_allreduce, ring_allreduce
 
@@ -68,7 +68,7 @@ def fresh(floats):
     return values, total
 
 
-def schemes(record, sizes):
+def schemes(run, sizes):
     """Measure the seconds of an allreduce for each size and scheme, in turns; check every sum."""
     worst = dict.fromkeys(SCHEMES, 0.0)
     for floats in sizes:
@@ -84,22 +84,22 @@ def schemes(record, sizes):
         # The first round includes making buffers and connections.
         for scheme, (_, *times) in rounds.items():
             seconds, size = statistics.median(times), 4 * floats
-            record.measure("allreduce_s", seconds, "s", scheme=scheme, floats=floats, bytes=size)
+            run.measure("allreduce_s", seconds, "s", scheme=scheme, floats=floats, bytes=size)
             if comm.Get_rank() == 0:
                 print(f"{scheme:8} {size:12,} bytes {1e3 * seconds:10.3f} ms")
     for scheme, error in worst.items():
-        record.measure("allreduce_error", error, "", scheme=scheme)
+        run.measure("allreduce_error", error, scheme=scheme)
     for scheme, shares in sent.items():
         least = comm.allreduce(min(shares, default=1.0), MPI.MIN)
-        record.measure("share_sent", least, "", scheme=scheme)
+        run.measure("share_sent", least, scheme=scheme)
     if comm.Get_rank() == 0:  # on more ranks, which are simulated
         for scheme in sent:
             moved = probes.arrays_moved(SCHEMES[scheme])
-            record.measure("arrays_moved", moved, "arrays", scheme=scheme, ranks=4)
-        record.measure("under_way", probes.under_way(overlapped_allreduce), "arrays", arrays=3)
+            run.measure("arrays_moved", moved, "arrays", scheme=scheme, ranks=4)
+        run.measure("under_way", probes.under_way(overlapped_allreduce), "arrays", arrays=3)
 
 
-def straggler(record, delay=0.020):
+def straggler(run, delay=0.020):
     """Measure how much longer a step with a late rank takes for rank 0."""
     matrix = np.ones((128, 128), np.float32)
     gradient = np.zeros(GRADIENT, np.float32)
@@ -114,12 +114,12 @@ def straggler(record, delay=0.020):
         statistics.median(timed(functools.partial(step, sleep))[0] for _ in range(20))
         for sleep in (0.0, delay)
     )
-    record.measure("step_s", even, "s", straggler_ms=0)
-    record.measure("step_s", late, "s", straggler_ms=int(1000 * delay))
-    record.measure("straggler_growth_ms", round(1000 * (late - even), 3), "ms")
+    run.measure("step_s", even, "s", straggler_ms=0)
+    run.measure("step_s", late, "s", straggler_ms=int(1000 * delay))
+    run.measure("straggler_growth_ms", round(1000 * (late - even), 3), "ms")
 
 
-def overlap(record, layers=6, width=448, rounds=6):
+def overlap(run, layers=6, width=448, rounds=6):
     """Time a backward pass of equal layers, with the exchange after it or during it, in turns."""
     matrix = np.empty((width, width), np.float32)
 
@@ -158,19 +158,18 @@ def overlap(record, layers=6, width=448, rounds=6):
         error = probes.largest_error(sums["overlapped"], sums["blocking"])
         worst = max(worst, comm.allreduce(error, MPI.MAX))
     for way, (_, *later) in times.items():
-        record.measure("step_s", statistics.median(later), "s", exchange=way)
-    record.measure("allreduce_error", worst, "", scheme="overlapped")
+        run.measure("step_s", statistics.median(later), "s", exchange=way)
+    run.measure("allreduce_error", worst, scheme="overlapped")
 
 
 def main():
     args = command_line().parse_args()
-    rank, size = comm.Get_rank(), comm.Get_size()
-    record = Record("06", args, source="exchange", framework="numpy", rank=rank, size=size)
-    schemes(record, args.floats)
-    if size > 1:
-        straggler(record)
-        overlap(record)
-    record.end()
+    run = Run("06", source="exchange")
+    schemes(run, args.floats)
+    if run.size > 1:
+        straggler(run)
+        overlap(run)
+    run.end()
 
 
 if __name__ == "__main__":

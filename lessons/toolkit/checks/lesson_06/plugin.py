@@ -90,12 +90,12 @@ def train_with(mc: Recorder, train: Any) -> list[np.ndarray]:
     args = SimpleNamespace(
         epochs=1, batch_size=32, lr=0.1, train_samples=128, seed=1, precision="float32"
     )
-    record, here = mock.MagicMock(rank=0, size=1), os.getcwd()
+    run, here = mock.MagicMock(rank=0, size=1), os.getcwd()
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         os.chdir(folder)
         try:
-            with mock.patch.object(train, "Record", return_value=record):
+            with mock.patch.object(train, "Run", return_value=run) as made:
                 train.train(mc, args, mnist)
         finally:
             os.chdir(here)
-    return list(record.trained.call_args.args[0])
+    return list(made.call_args.args[2])
