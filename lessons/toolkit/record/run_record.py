@@ -127,7 +127,7 @@ class Run:
         yield self.log
         self.stop_epoch()
         if self.rank == 0:
-            values = [f"{name} {short(value):.4g}" for name, value in self.logged.items()]
+            values = [f"{name} {float(value):.4g}" for name, value in self.logged.items()]
             of = f"/{self.header['epochs_asked']}" if "epochs_asked" in self.header else ""
             print(f"Epoch {self.epochs}{of}: {self.seconds:.2f} s", *values, sep=", ", flush=True)
 
