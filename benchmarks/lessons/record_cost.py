@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 EPOCHS = 2000
 
@@ -30,25 +30,25 @@ def epoch_cost(target: str) -> float:
             reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
             stack.callback(reader.communicate)
             os.dup2(reader.stdin.fileno(), 1)  # type: ignore[union-attr]
-        record = Record("02", {"epochs": EPOCHS, "batch_size": 32}, source="bench", samples=60000)
+        run = Run("02", {"epochs": EPOCHS, "batch_size": 32}, source="bench", samples=60000)
         seconds = []
         for _ in range(EPOCHS):
             start = time.perf_counter()
-            with record.epoch(steps=1875) as epoch:
-                epoch.log(loss=0.1234567, accuracy=0.9876543)
-            record.evaluated(0.97, loss=0.1, epoch=record.epochs)
+            with run.epoch() as log:
+                log(steps=1875, loss=0.1234567, accuracy=0.9876543)
+            log(val_accuracy=0.97, val_loss=0.1)
             seconds.append(time.perf_counter() - start)
-        record.end()
+        run.end()
         os.dup2(saved, 1)
     os.close(saved)
     return statistics.median(seconds)
 
 
 def start_cost() -> float:
-    """Return the seconds from creating a Record to writing its first lines, including git."""
+    """Return the seconds from creating a Run to writing its first lines, including git."""
     text = (
-        "import os, sys, time; from lessons.toolkit.record import Record\n"
-        "start = time.perf_counter(); Record('02', source='bench')\n"
+        "import os, sys, time; from lessons.toolkit.record import Run\n"
+        "start = time.perf_counter(); Run('02', source='bench').tell_machine()\n"
         "print(time.perf_counter() - start, file=sys.stderr)"
     )
     runs = [subprocess.run([sys.executable, "-c", text], capture_output=True) for _ in range(9)]

@@ -2,7 +2,7 @@
 
 python benchmarks/lessons/train_overhead.py [--pairs 5] [--only 07]
 
-The program runs unchanged, and a second time with a Record that does nothing and an empty Keras
+The program runs unchanged, and a second time with a Run that does nothing and an empty Keras
 callback. Both run at the same time on the same core. The kernel alternates between them every few
 milliseconds, so they slow down together if the machine is busy. Each process measures its CPU time
 at the end of every epoch. An epoch lasts from one measurement to the next, so the record's work
@@ -21,7 +21,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
@@ -49,11 +48,11 @@ def run_program(program: Path, words: list[str], bare: bool) -> None:
     def look() -> None:
         looks.append(time.process_time())
 
-    kind = Nothing if bare else record.Record
+    kind = Nothing if bare else record.Run
 
     class Watched(kind):  # type: ignore[misc, valid-type]
-        def keras_callback(self) -> Any:
-            callback = super().keras_callback()
+        def keras(self) -> Any:
+            callback = super().keras()
             first = callback.on_epoch_end
 
             def on_epoch_end(epoch: int, logs: Any = None) -> None:
@@ -65,11 +64,11 @@ def run_program(program: Path, words: list[str], bare: bool) -> None:
 
         @contextlib.contextmanager
         def epoch(self, *words: Any, **more: Any) -> Any:
-            with super().epoch(*words, **more) as epoch:
-                yield epoch
+            with super().epoch(*words, **more) as log:
+                yield log
             look()
 
-    record.Record = Watched  # type: ignore[misc]
+    record.Run = Watched  # type: ignore[misc]
     sys.path.insert(0, str(program.parent))
     sys.argv = [str(program), *words]
     runpy.run_path(str(program), run_name="__main__")
@@ -78,22 +77,18 @@ def run_program(program: Path, words: list[str], bare: bool) -> None:
 
 
 class Nothing:
-    """Accept a Record's calls and do nothing."""
+    """Accept a Run's calls and do nothing."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        self.epochs = 0
+        self.rank, self.size = 0, 1
 
-    def keras_callback(self) -> Any:
+    def keras(self) -> Any:
         keras = sys.modules.get("tf_keras") or sys.modules["keras"]
         return keras.callbacks.Callback()
 
-    def labelled(self, batches: Any, images: Any, labels: Any) -> Any:
-        take = sys.modules["tensorflow"].gather
-        return batches.map(lambda batch, numbers: (batch, take(labels, numbers)))
-
     @contextlib.contextmanager
     def epoch(self, *_: Any, **__: Any) -> Any:
-        yield SimpleNamespace(log=lambda **_: None, seconds=0.0, logged={})
+        yield lambda **_: None
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: None

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch import nn
 
 from lessons.toolkit.record import Run
-from lessons.toolkit.record.epoch_clock import synchronise
+from lessons.toolkit.record.run_record import synchronise
 
 import noise
 import train

@@ -2,14 +2,14 @@
 
 PROGRAM = """
 import argparse, sys
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 args = argparse.Namespace(model="mlp512", epochs=3, batch_size=32, lr=0.001, seed=1)
 facts = {"name": "mnist", "sha256": "ab", "synthetic": True, "train_samples": 64,
          "test_samples": 10}
 sys.argv[0] = "train.py"
-record = Record("02", args, source="keras", params=407050, dataset=facts)
+run = Run("02", args, source="keras", params=407050, dataset=facts)
 for _ in range(3):
-    with record.epoch(steps=2, samples=64) as epoch:
-        epoch.log(loss=0.5, accuracy=0.9)
-record.end(test_loss=0.1, test_accuracy=0.98)
+    with run.epoch() as log:
+        log(steps=2, loss=0.5, accuracy=0.9)
+run.end(test_loss=0.1, test_accuracy=0.98)
 """

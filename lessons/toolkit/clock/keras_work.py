@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from lessons.toolkit.record.epoch_clock import synchronise
+from lessons.toolkit.record.run_record import synchronise
 
 
 class KerasWork:

@@ -5,16 +5,14 @@ The job's conductor writes the record, and its other processes report facts.
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from lessons.toolkit.clock.workers import FailedError
-from lessons.toolkit.record import facts, program
-from lessons.toolkit.record.record import Record
+from lessons.toolkit.record import Run, facts, program, run_record
 
 
-class ConductorsRecord(Record):
+class ConductorsRecord(Run):
     """A record with the files, the versions and the device of the processes that do the work."""
 
     def __init__(self, lesson: str, job: Any, ready: Any, header: dict[str, Any]) -> None:
@@ -30,13 +28,14 @@ class ConductorsRecord(Record):
             local_rank=job.local_rank,
             **header,
         )
+        self.tell_machine()
 
     def machine(self) -> dict[str, Any]:
         mine = facts.machine("python", os.environ)
         return mine | {name: self.learner[name] for name in ("versions", "device", "threads")}
 
-    def device(self) -> str:
-        return str(self.learner["device_and_number"])
+    def device(self) -> tuple[str, str]:
+        return str(self.learner["device"]), str(self.learner["device_and_number"])
 
     def take(self, measures: list[dict[str, Any]], allowed: frozenset[str]) -> None:
         """Record measures of the learner, whose student code may have added others to them."""
@@ -45,8 +44,10 @@ class ConductorsRecord(Record):
                 raise FailedError(f"The learner sent the measure {each['name']!r}, unasked.")
             self.measure(**each)
 
-    def first_files(self) -> Iterator[dict[str, Any]]:
-        return program.first_values(self.beside)
+    def tell_machine(self) -> None:
+        if self.machine_waits:
+            run_record.Run.tell_machine(self)
+            self.tell_program(program.first_values(self.beside))
 
 
 class Kept:

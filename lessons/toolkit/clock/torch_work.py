@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from lessons.toolkit.record.epoch_clock import synchronise
+from lessons.toolkit.record.run_record import synchronise
 
 
 class TorchWork:

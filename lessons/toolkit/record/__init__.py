@@ -7,11 +7,10 @@
             log(loss=loss, accuracy=accuracy)
     run.end(test_loss=loss, test_accuracy=accuracy)
 
-With Keras, `fit(callbacks=[run.keras()])` replaces the loop. Record is the older recorder.
+With Keras, `fit(callbacks=[run.keras()])` replaces the loop.
 """
 
 from lessons.toolkit.record.parameters import param_hash
-from lessons.toolkit.record.record import Record
 from lessons.toolkit.record.run import Run
 
-__all__ = ["Record", "Run", "param_hash"]
+__all__ = ["Run", "param_hash"]

@@ -1,50 +1,12 @@
 """The course's run record as a Keras callback, for Keras 3 and for tf_keras."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lessons.toolkit.record import run_record
 from lessons.toolkit.record.networks import bend
 from lessons.toolkit.record.parameters import worst
-from lessons.toolkit.record.recorder import KerasMethods
-
-
-class CallbackMethods(KerasMethods):
-    model: Any
-
-    def __init__(self, record: Any, gather: Callable[[Any], Any] | None) -> None:
-        super().__init__(record)
-        self.gather = gather
-        self.counts_before: tuple[int, int] = (0, 0)
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        # only the first time, and only if the parameters exist
-        if self.model.built and self.record.start_hash is None:
-            self.record.begin(self.model.trainable_variables)
-            for kind, count in layers(self.model).items():
-                self.record.measure("layers", count, "layers", kind=kind)
-
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self.counts_before = step_counts(self.model)
-        self.record.numbers.clear()
-        super().on_epoch_begin(epoch, logs)
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        for numbers in self.record.numbers:
-            self.epoch.read(numbers)
-        self.epoch.log(lr=learning_rate(self.model))
-        super().on_epoch_end(epoch, logs)
-        self.record.trained(self.model.trainable_variables, self.gather)
-
-    def steps(self) -> int | None:
-        """Return the number of steps of this epoch; None if Keras 3 does not know it in advance."""
-        return steps_since(self.counts_before, self.model, self.params or {})
-
-    def on_train_end(self, logs: Any = None) -> None:
-        if len(images := images_of_replicas(self.model)) > 1:
-            least = min(images) * len(images) / sum(images)
-            self.record.measure("least_busy_replica", least, "")
 
 
 class RunMethods(run_record.KerasMethods):
@@ -159,13 +121,3 @@ def steps_since(before: tuple[int, int], model: Any, params: Mapping[str, Any]) 
         return None  # The optimizer also counts the step that found no more data.
     # Without trainable parameters, the optimizer counts no steps.
     return begun or params.get("steps")
-
-
-def learning_rate(model: Any) -> float | None:
-    rate = getattr(getattr(model, "optimizer", None), "learning_rate", None)
-    if rate is None:
-        return None
-    if callable(rate) and not hasattr(rate, "numpy"):  # a schedule
-        rate = rate(model.optimizer.iterations)
-    # tf.distribute's variables have numpy(), but no float()
-    return float(rate.numpy() if hasattr(rate, "numpy") else rate)

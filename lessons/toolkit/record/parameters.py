@@ -1,4 +1,4 @@
-"""Describe parameters: their hash, their change, and the differences between ranks.
+"""Describe parameters: their hash, and their change.
 
 Each function reads the parameters in memory while training is stopped. NumPy is imported where it
 is needed, because the record also serves programs without it.
@@ -6,10 +6,8 @@ is needed, because the record also serves programs without it.
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-
-MOST = 4_000_000  # numbers sent at once when ranks are compared
 
 
 def param_hash(params: Any) -> str:
@@ -44,22 +42,6 @@ def changed(before: list[Any], params: Any) -> int:
     return sum(int((now != then).sum()) for then, now in pairs)
 
 
-def spread(params: Any, gather: Callable[[Any], Any]) -> float:
-    """Return the largest difference between any two ranks in any single parameter.
-
-    `gather`: the program's own collective. The function takes this rank's row and returns the rows
-    of all ranks.
-    """
-    import numpy as np
-
-    widest = []
-    for piece in pieces(arrays(params)):
-        rows = gather(piece[None])
-        rows = np.concatenate(rows) if isinstance(rows, list) else array(rows)  # mpi4py: a list
-        widest.append(np.ptp(rows, axis=0).max())
-    return float(np.max(widest)) if widest else 0.0
-
-
 def arrays(params: Any) -> Iterator[Any]:
     values: Iterable[Any] = params.values() if isinstance(params, Mapping) else params
     return (array(value) for value in values)
@@ -75,12 +57,3 @@ def array(value: Any) -> Any:
         if value.dtype == sys.modules["torch"].bfloat16:  # NumPy has no such type
             value = value.float()
     return value.numpy() if hasattr(value, "numpy") else value
-
-
-def pieces(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield all floating-point numbers in order, in pieces of moderate size."""
-    import numpy as np
-
-    flat = [value.reshape(-1) for value in values if value.dtype.kind == "f"]
-    whole = np.concatenate(flat) if flat else np.empty(0)
-    return (whole[first : first + MOST] for first in range(0, whole.size, MOST))

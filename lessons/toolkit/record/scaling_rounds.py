@@ -1,6 +1,6 @@
 """Measure, in rounds, the time of a pass over the data on 1, 2, 4 … of a launch's ranks.
 
-    scaling_rounds.measure(record, MPI.COMM_WORLD, passes=…, params=…, local_batches=…)
+    scaling_rounds.measure(run, MPI.COMM_WORLD, passes=…, params=…, local_batches=…)
 
 A round makes a pass on each number of ranks, one right after the other, while the remaining ranks
 sleep. Every second round runs in reverse order. Other load on the machine therefore affects all
@@ -17,10 +17,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lessons.toolkit.record.epoch_clock import synchronise
 from lessons.toolkit.record.reading import what_was_read
-from lessons.toolkit.record.record import Record
-from lessons.toolkit.record.run_record import short
+from lessons.toolkit.record.run import Run
+from lessons.toolkit.record.run_record import short, synchronise
 
 Pass = Callable[[int], Sequence[Any]]  # its number -> the indices of each step
 Arrays = Callable[[], Sequence[Any]]
@@ -30,7 +29,7 @@ PAUSE_S = 0.0005  # sleep between two checks of a waiting rank
 
 
 def measure(
-    record: Record,
+    run: Run,
     comm: Any,
     *,
     passes: Mapping[int, Pass],
@@ -70,15 +69,15 @@ def measure(
                 "spread": short(spread(group, after)),
             }
         if comm.Get_rank() == 0:
-            tell(record, number, seconds, points)
+            tell(run, number, seconds, points)
 
 
-def tell(record: Record, number: int, seconds: Mapping[int, float], points: Mapping) -> None:
+def tell(run: Run, number: int, seconds: Mapping[int, float], points: Mapping) -> None:
     for size in sorted(points):
-        record.measure("point", seconds[size], "s", **points[size])
+        run.measure("point", seconds[size], "s", **points[size])
     if SILENT in seconds:
         largest = points[max(points)]
-        record.measure(
+        run.measure(
             "round",
             seconds[max(points)],
             "s",

@@ -8,7 +8,7 @@ import torch
 
 from lessons.toolkit.clock.record import Kept
 from lessons.toolkit.clock.torch_work import TorchWork, flat
-from lessons.toolkit.record.epoch_clock import synchronise
+from lessons.toolkit.record.run_record import synchronise
 
 
 class SerialWork(TorchWork):

@@ -8,7 +8,7 @@ from typing import Any
 
 from lessons.toolkit.probes.held import saved_for_backward
 from lessons.toolkit.ranks.wire import bytes_received
-from lessons.toolkit.record.epoch_clock import synchronise
+from lessons.toolkit.record.run_record import synchronise
 from lessons.toolkit.stages.gathering import gathered
 
 PINGS = 16

@@ -129,10 +129,10 @@ def test_idle_share(wrong, advice):
 # Exercise 0.4: what a shell makes of the program's two streams
 PROGRAM = f"""
 import sys
-from lessons.toolkit.record import Record
-record = Record("00", source="facts")
+from lessons.toolkit.record import Run
+run = Run("00", source="facts")
 print("{lesson_00.WARNING}: it belongs to the error stream.", file=sys.stderr)
-record.end()
+run.end()
 """
 REDIRECTIONS = [
     ("> out.txt 2> err.txt", None),

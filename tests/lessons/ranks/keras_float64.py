@@ -14,7 +14,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"
 import numpy as np
 import tensorflow as tf
 
-from lessons.toolkit.record import Record, Run
+from lessons.toolkit.record import Run
 
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 RANKS = int(os.environ["OMPI_COMM_WORLD_SIZE"])
@@ -31,27 +31,18 @@ out = Path(sys.argv[1])
 number = 0
 
 
-look, told = Run.look_at_parameters, Record.trained
-
-
-def save(rank, params):
-    params = [param.numpy() for param in params]
-    if rank == 0:
-        assert {param.dtype for param in params} == {np.dtype("float64")}
-        np.save(out / f"{number}.npy", np.concatenate([param.ravel() for param in params]))
+look = Run.look_at_parameters
 
 
 def look_and_save(run):
-    save(run.rank, run.model.trainable_variables)
+    params = [param.numpy() for param in run.model.trainable_variables]
+    if run.rank == 0:
+        assert {param.dtype for param in params} == {np.dtype("float64")}
+        np.save(out / f"{number}.npy", np.concatenate([param.ravel() for param in params]))
     look(run)
 
 
-def save_and_tell(record, params, gather=None):
-    save(record.rank, params)
-    told(record, params, gather)
-
-
-Run.look_at_parameters, Record.trained = look_and_save, save_and_tell
+Run.look_at_parameters = look_and_save
 tf.keras.backend.set_floatx("float64")
 os.chdir(out)
 for lesson, commands in PROGRAMS.items():

@@ -101,7 +101,7 @@ def test_a_job_that_is_still_running_is_called_so(
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     program = folder / "half.py"
-    program.write_text("import sys\n" + PROGRAM.partition("record.end")[0] + WAITS)
+    program.write_text("import sys\n" + PROGRAM.partition("run.end")[0] + WAITS)
     job = folder / "half.sbatch"
     job.write_text(
         "#!/bin/bash\n#SBATCH --job-name=half\n#SBATCH --ntasks=1\n#SBATCH --time=00:05:00\n"

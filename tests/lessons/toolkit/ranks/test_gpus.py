@@ -98,8 +98,8 @@ def test_a_real_program_ends_with_the_sentence(program):
 def test_the_cpu_that_is_asked_for_hides_all_gpus_and_is_in_the_header():
     """Before a framework is imported, since it may look for GPUs at any time afterwards."""
     show = (
-        "import os; import lessons.toolkit.ranks; from lessons.toolkit.record import Record; "
-        "print(repr(os.environ['CUDA_VISIBLE_DEVICES'])); Record('01', {}, source='x').end()"
+        "import os; import lessons.toolkit.ranks; from lessons.toolkit.record import Run; "
+        "print(repr(os.environ['CUDA_VISIBLE_DEVICES'])); Run('01', {}, source='x').end()"
     )
     environ = os.environ | ALLOWED | {"PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": "0,1"}
     done = subprocess.run([sys.executable, "-c", show], env=environ, capture_output=True, text=True)

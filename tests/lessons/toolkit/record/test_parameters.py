@@ -6,18 +6,10 @@ from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays as numpy_arrays
 from record_lines import events, of, run_program
 
-from lessons.toolkit.record.parameters import moved, param_hash, spread
+from lessons.toolkit.record.parameters import moved, param_hash
 from lessons.toolkit.record.reading import labels_of, what_was_read
 
 numbers = numpy_arrays(np.float32, (3, 40), elements=st.floats(-8, 8, width=32))
-
-
-@given(numbers)
-def test_the_spread_is_the_largest_difference_of_one_parameter_between_any_two_ranks(ranks):
-    params = [ranks[0, :12].reshape(3, 4), ranks[0, 12:]]
-    as_tensor = spread(params, lambda row: ranks)  # as Horovod gives the rows
-    as_list = spread(params, lambda row: list(ranks[:, None]))  # as mpi4py does
-    assert as_tensor == as_list == pytest.approx(float(np.ptp(ranks, axis=0).max()))
 
 
 @given(numbers)
@@ -27,9 +19,8 @@ def test_the_hash_tells_numbers_and_not_their_sign_of_zero(ranks):
     assert param_hash([np.array([-0.0])]) == param_hash([np.array([0.0])])
 
 
-def test_parameters_that_diverged_have_no_spread_and_no_change_that_is_a_number():
+def test_parameters_that_diverged_have_no_change_that_is_a_number():
     diverged = [np.array([1.0, np.nan]), np.zeros(3)]
-    assert np.isnan(spread(diverged, lambda row: np.concatenate([row, row])))
     assert np.isnan(moved([np.zeros(2), np.zeros(3)], diverged))
     assert moved([np.zeros(2), np.ones(3)], [np.full(2, 0.25), np.ones(3)]) == 0.25
 
@@ -54,19 +45,16 @@ def test_labels_are_counted():
 APART = """
 import numpy as np
 from mpi4py import MPI
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 comm = MPI.COMM_WORLD
-record = Record("07", {"epochs": 1, "batch_size": 5}, source="mpi", rank=comm.rank, size=comm.size)
 weights = {"w": np.zeros((2, 3)), "b": np.zeros(4)}
-record.begin(weights)
-with record.epoch(steps=1) as epoch:
+run = Run("07", {"epochs": 1, "batch_size": 5}, weights)
+with run.epoch() as log:
     weights["w"] += 1 + comm.rank / 4
-    epoch.read(np.arange(5)[::-1])
-    epoch.log(loss=1.0, accuracy=0.5)
-record.trained(weights, comm.allgather)
-weights = comm.bcast(weights)
-record.end(params=weights, param_spread=0.0)
+    log(steps=1, loss=1.0, accuracy=0.5)
+weights["w"][:] = 1
+run.end()
 """
 
 
@@ -79,5 +67,3 @@ def test_ranks_are_compared_before_anything_else_is_done_with_them(tmp_path):
     ranks = [event["value"] for event in of(found, "rank_end")]
     assert len({rank["param_hash"] for rank in ranks}) == 2
     assert len({rank["start_hash"] for rank in ranks}) == 1
-    [epoch] = of(found, "epoch_stop")
-    assert epoch["value"]["read"]["distinct"] == epoch["value"]["unique_samples"] == 5

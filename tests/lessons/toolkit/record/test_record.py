@@ -11,31 +11,31 @@ import pytest
 from hypothesis import given, strategies as st
 from record_lines import chain_breaks, events, facts, of, run_program
 
-from lessons.toolkit.record import Record, facts as machine, launches, run_record
+from lessons.toolkit.record import Run, facts as machine, launches, run_record
 from lessons.toolkit.record.shares import share
 from tests.breadth import breadth
 
 SERIAL = """
 import argparse
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 args = argparse.Namespace(model="mlp512", epochs=2, batch_size=32, lr=0.001, seed=1)
 mnist = dict(name="mnist", sha256="ab", synthetic=False, train_samples=100, test_samples=10)
-record = Record("02", args, source="torch", params=407050, dataset=mnist)
+run = Run("02", args, source="torch", params=407050, dataset=mnist)
 for number in (1, 2):
-    with record.epoch(steps=4) as epoch:
-        epoch.log(loss=2.3 / number, accuracy=0.5)
-    record.evaluated(0.4, epoch=number)
-record.measure("allreduce", 1.5, "ms", bytes=4096)
-record.end(test_loss=0.2, test_accuracy=0.95, files_written=1)
+    with run.epoch() as log:
+        log(steps=4, loss=2.3 / number, accuracy=0.5)
+    log(val_accuracy=0.4)
+run.measure("allreduce", 1.5, "ms", bytes=4096)
+run.end(test_loss=0.2, test_accuracy=0.95)
 """
 
 
 def test_a_serial_run(tmp_path):
     found = events(run_program(SERIAL, folder=tmp_path, SLURM_JOB_ID="77"))
-    epoch = ["epoch_start", "epoch_stop", "eval_accuracy"]
-    start = ["header", "machine", "program", "rank"]
+    first = ["header", "rank", "epoch_start", "machine", "program", "epoch_stop", "eval_accuracy"]
+    second = ["epoch_start", "epoch_stop", "eval_accuracy"]
     end = ["measure", "eval_accuracy", "rank_end", "run_stop"]
-    assert [event["key"] for event in found] == [*start, *epoch, *epoch, *end]
+    assert [event["key"] for event in found] == [*first, *second, *end]
     header = facts(found)
     assert header["lesson"] == "02"
     assert header["program"] == "train.py"
@@ -43,7 +43,6 @@ def test_a_serial_run(tmp_path):
     assert (header["world_size"], header["scaling"], header["job_id"]) == (1, "serial", "77")
     assert header["device"].startswith("CPU ")
     assert header["versions"]["python"] == sys.version.split()[0]
-    assert of(found, "rank")[0]["value"]["shard_ids_hash"] == "all"
     first, second = (event["value"] for event in of(found, "epoch_stop"))
     assert (first["steps"], first["unique_samples"]) == (4, 100)
     assert (first["loss"], second["loss"], second["lr"]) == (2.3, 1.15, 0.001)
@@ -61,7 +60,7 @@ def test_a_count_below_one_is_refused_by_rank_0(setting, number, capsys):
     ended = []
     for rank in (0, 1):
         with pytest.raises(SystemExit) as error:
-            Record("02", {setting: number}, source="example", rank=rank, size=2)
+            Run("02", {setting: number}, source="example", rank=rank, size=2)
         ended.append(error.value.code)
     why, code = ended
     assert f"--{setting.replace('_', '-')} {number}" in why
@@ -82,13 +81,13 @@ def test_a_diverged_training_is_still_a_record(tmp_path):
 
 
 PRINTS = """
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 print("loading", end="")
-record = Record("00", source="facts")
+run = Run("00", source="facts")
 print("\\r3/4 [====>  ]", end="")
-record.measure("x", 1, "s")
+run.measure("x", 1, "s")
 print("done")
-record.end()
+run.end()
 """
 
 
@@ -99,14 +98,15 @@ def test_a_file_gets_no_blank_lines_and_the_programs_order(tmp_path):
         subprocess.run([sys.executable, program], stdout=out, check=True)
     starts = [line[:4] for line in (tmp_path / "out.txt").read_bytes().split(b"\n")]
     line = b":::M"
-    assert starts == [b"load", line, line, line, line, b"\r3/4", line, b"done", line, line, b""]
+    end = [line, line, line, line]  # machine, program, rank_end and run_stop
+    assert starts == [b"load", line, line, b"\r3/4", line, b"done", *end, b""]
 
 
 ENDS = {
     "sys.exit()": None,
     "1 / 0": ("aborted", "ZeroDivisionError"),
     "raise KeyboardInterrupt": ("aborted", "KeyboardInterrupt"),
-    "record.end(); 1 / 0": ("success", None),
+    "run.end(); 1 / 0": ("success", None),
     "os.kill(os.getpid(), signal.SIGTERM)": None,
     "os._exit(3)": None,
 }
@@ -116,8 +116,8 @@ ENDS = {
 def test_how_a_run_ended(last_line, tmp_path):
     text = f"""
 import os, signal, sys
-from lessons.toolkit.record import Record
-record = Record("00", source="facts")
+from lessons.toolkit.record import Run
+run = Run("00", source="facts")
 {last_line}
 """
     program = tmp_path / "train.py"
@@ -131,10 +131,10 @@ record = Record("00", source="facts")
 
 def test_what_was_written_before_a_kill_is_whole(tmp_path):
     text = """
-from lessons.toolkit.record import Record
-record = Record("06", source="mpi")
+from lessons.toolkit.record import Run
+run = Run("06", source="mpi")
 while True:
-    record.measure("x", 1, "s", padding="p" * 500)
+    run.measure("x", 1, "s", padding="p" * 500)
     print("noise", end="")
 """
     program = tmp_path / "train.py"

@@ -13,10 +13,11 @@ from lessons.toolkit.record import program
 MAIN = """
 import network
 from parts import layers
-from lessons.toolkit.record import Record
-record = Record("02", source="x")
+from lessons.toolkit.record import Run
+run = Run("02", source="x")
+run.tell_machine()
 import late
-record.end()
+run.end()
 """
 
 

@@ -11,7 +11,7 @@ from tests.breadth import breadth
 # The rank as each launcher tells it; half of 1,001 samples each; bars that end without a newline.
 RANKS = """
 import os
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 
 def told(*names):
     return next(int(os.environ[name]) for name in names if name in os.environ)
@@ -19,14 +19,14 @@ def told(*names):
 rank = told("OMPI_COMM_WORLD_RANK", "HOROVOD_RANK", "RANK", "SLURM_PROCID")
 size = told("OMPI_COMM_WORLD_SIZE", "HOROVOD_SIZE", "WORLD_SIZE", "SLURM_NTASKS")
 mnist = dict(name="mnist", sha256="ab", synthetic=False, train_samples=1001, test_samples=10)
-record = Record("08", {"epochs": 3, "batch_size": 50}, source="mpi", dataset=mnist,
-                rank=rank, size=size, local_rank=rank, shard=(rank, None, size))
+run = Run("08", {"epochs": 3, "batch_size": 50}, source="mpi", dataset=mnist,
+          rank=rank, size=size, local_rank=rank, shard=(rank, None, size))
 for number in range(3):
-    with record.epoch(steps=11) as epoch:
+    with run.epoch() as log:
         for step in range(100):
             print(f"\\r{step}/100 [=======>         ] loss: 0.1234", end="", flush=True)
-        epoch.log(loss=1.0, accuracy=0.5)
-record.end(param_spread=0.0)
+        log(steps=11, loss=1.0, accuracy=0.5)
+run.end(param_spread=0.0)
 """
 
 # As root Open MPI wants to be told that this is meant.
@@ -74,7 +74,7 @@ def test_launchers(name, launched):
 
 @pytest.mark.ranks
 def test_ranks_that_each_believe_to_be_alone_are_runs_of_one(tmp_path):
-    alone = "from lessons.toolkit.record import Record\nRecord('00', source='facts').end()\n"
+    alone = "from lessons.toolkit.record import Run\nRun('00', source='facts').end()\n"
     found = events(run_program(alone, launcher=MPIRUN, folder=tmp_path))
     assert len({event["metadata"]["run"] for event in found}) == 2
     headers = [event["value"] for event in of(found, "header")]
@@ -93,7 +93,7 @@ os._exit(9)
 
 @pytest.mark.ranks
 def test_a_rank_that_dies_leaves_whole_lines(tmp_path):
-    text = RANKS.replace("record.end(", DIES + "record.end(")
+    text = RANKS.replace("run.end(", DIES + "run.end(")
     launcher = LAUNCHERS["mpirun, tagged"]
     found = events(run_program(text, launcher=launcher, folder=tmp_path, fails=True))
     assert len(of(found, "rank")) == 2

@@ -65,9 +65,9 @@ def test_who_stands_above_a_rank(above, scheduler, names, words):
 
 PROGRAM = """
 import os
-from lessons.toolkit.record import Record
+from lessons.toolkit.record import Run
 rank, size = int(os.environ["OMPI_COMM_WORLD_RANK"]), int(os.environ["OMPI_COMM_WORLD_SIZE"])
-Record("00", source="facts", rank=rank, size=size, local_rank=rank).end()
+Run("00", source="facts", rank=rank, size=size, local_rank=rank).end()
 """
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", "2")
 
