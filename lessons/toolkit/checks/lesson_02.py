@@ -244,7 +244,8 @@ def check_2_6(medians: Function) -> str:
 
         return work
 
-    clocks = {name: lambda: now for name in ("perf_counter", "monotonic", "time", "process_time")}
+    names = ("perf_counter", "monotonic", "time", "process_time")
+    clocks: dict[str, Any] = {name: lambda: now for name in names}
     with mock.patch.multiple("time", **clocks):
         found = medians({name: work_of(name) for name in SECONDS}, 5)
     check_turns(calls)
