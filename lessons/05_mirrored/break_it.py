@@ -3,7 +3,6 @@
 python break_it.py --n-gpus 2 --without nothing scope mean
 """
 
-import argparse
 import os
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
@@ -47,10 +46,11 @@ def build(without, strategy, args, lr):
     return train.build_mirrored(strategy, args.model, args.size, lr)
 
 
-def batches(cifar, size, batch, seed):
+def batches(cifar, args, batch):
     """Return batches in an order that is the same in every run."""
     pairs = tf.data.Dataset.from_tensor_slices((cifar.x_train, cifar.y_train))
-    return train.prepare(pairs.shuffle(len(cifar.y_train), seed=seed), size, batch)
+    shuffled = pairs.shuffle(len(cifar.y_train), seed=args.seed)
+    return train.prepare(shuffled, args.size, batch).take(args.steps)
 
 
 def first_step(model):
@@ -68,7 +68,7 @@ def on_one_device(args, cifar, replicas):
     """Return the parameters after one step of a single device with the whole batch."""
     keras.utils.set_random_seed(args.seed)
     model = compiled(train.build_model(args.model, args.size), args.lr * replicas)
-    whole = batches(cifar, args.size, args.batch_size * replicas, args.seed)
+    whole = batches(cifar, args, args.batch_size * replicas)
     found, keeping = first_step(model)
     model.fit(whole.take(1), verbose=0, callbacks=[keeping])
     return found[1]
@@ -87,7 +87,7 @@ def one_run(args, without, strategy, cifar, right):
     run = Run("05", args, model, source="break-it", without=without, **asked)
     found, keeping = first_step(model)
     model.fit(
-        batches(cifar, args.size, batch, args.seed),
+        batches(cifar, args, batch),
         epochs=args.epochs,
         verbose=0,
         callbacks=[keeping, run.keras()],
@@ -102,28 +102,16 @@ def one_run(args, without, strategy, cifar, right):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument(
-        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
-    )
-    parser.add_argument("--n-gpus", type=int, default=2, help="devices, each with a replica")
-    parser.add_argument("--model", default="cnn", choices=["cnn"], help="the network")
-    parser.add_argument("--size", type=int, default=32, choices=[32], help="pixels of a side")
-    parser.add_argument("--epochs", type=int, default=1, help="passes over the training images")
-    parser.add_argument("--batch-size", type=int, default=64, help="images per step of a replica")
-    parser.add_argument("--lr", type=float, default=0.02, help="learning rate for one replica")
-    parser.add_argument("--train-samples", type=int, default=512, help="training images in use")
-    parser.add_argument("--test-samples", type=int, default=256, help="test images in use")
-    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    parser = train.command_line()
+    parser.description = __doc__.splitlines()[0]
+    parser.add_argument("--without", nargs="+", default=FAULTS, choices=FAULTS, help="the faults")
+    parser.set_defaults(n_gpus=2, model="cnn", size=32, epochs=1, batch_size=64, lr=0.02)
+    parser.set_defaults(train_samples=512, test_samples=256)
     return parser
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
     strategy = tf.distribute.MirroredStrategy(train.devices(args.n_gpus))
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)

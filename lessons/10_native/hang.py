@@ -66,8 +66,7 @@ def keep_stack(rank):
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     rank, size, local_rank = who_am_i()
     if size < 2:

@@ -55,8 +55,7 @@ def command_line():
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
     me = launched()  # not who_am_i: arrays that wait for each other need no GPU
     if me is None or me.size != 2:
         leave(me.rank if me else 0, "deadlock.py wants two ranks: start it by mpirun or srun")
@@ -75,9 +74,8 @@ def main():
             order(mine, theirs, other)
             said = "done" if theirs[0] == other else "wrong numbers"
         except RuntimeError as error:
-            said = (
-                str(error).partition("] ")[2].partition(". ")[0]
-            )  # without gloo's file name and advice
+            # without gloo's file name and advice
+            said = str(error).partition("] ")[2].partition(". ")[0]
         seconds = time.perf_counter() - began
         print(f"rank {rank}, {order.__name__}: {seconds:.1f} s: {said}", flush=True)
         run.measure("waited_s", seconds, "s", order=order.__name__, said=said)

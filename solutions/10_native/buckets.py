@@ -5,6 +5,7 @@ torchrun --nproc-per-node=2 buckets.py --bucket-mb 0.05 0.25 25 --late-ms 40
 
 import argparse
 import datetime
+import itertools
 import statistics
 import time
 
@@ -15,7 +16,6 @@ from torch import nn
 from lessons.toolkit.record import Run
 from lessons.toolkit.record.run_record import synchronise
 
-import noise
 import train
 from ranks import gather, who_am_i
 from resnet import resnet
@@ -30,11 +30,17 @@ def command_line():
     parser.add_argument("--bucket-mb", type=float, nargs="+", default=sizes, help="of each way")
     parser.add_argument("--late-ms", type=float, default=40, help="the last rank waits in a step")
     parser.add_argument("--rounds", type=int, default=5, help="of one step in each way")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=8, help="images a step, on each rank"
-    )
+    parser.add_argument("--batch-size", type=int, default=8, help="images per step of a rank")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
+
+
+def batches_of(batch_size, seed, device):
+    """Return endless batches of random images, on which a step takes as long as on real ones."""
+    generator = torch.Generator().manual_seed(seed)
+    images = torch.rand(8, batch_size, 3, 32, 32, generator=generator).to(device)
+    labels = torch.randint(0, 10, (8, batch_size), generator=generator).to(device)
+    return itertools.cycle(zip(images, labels, strict=True))
 
 
 def mark():
@@ -112,8 +118,7 @@ def tell(run, way, late):
 
 
 def main():
-    parser = command_line()
-    args = parser.parse_args()
+    args = command_line().parse_args()
 
     rank, size, local_rank = who_am_i()
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
@@ -121,7 +126,7 @@ def main():
     ways = {megabytes: Way(megabytes, device) for megabytes in args.bucket_mb}
     network = ways[args.bucket_mb[0]].model
     run = Run("10", vars(args) | {"model": "resnet20"}, network, source="buckets")
-    batches = noise.batches(args.batch_size, args.seed + rank, device)
+    batches = batches_of(args.batch_size, args.seed + rank, device)
     for late in (0.0, args.late_ms):
         sleeps = late / 1000 if rank == size - 1 else 0.0
         # Two to warm up: DDP cuts its buckets to size after the first backward pass.
