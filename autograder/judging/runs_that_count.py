@@ -138,7 +138,8 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
             reason = f"no run of `{name}`: its job ended before the program began to record; "
             reason += f"{run.outcome} ({how_it_failed(run, cause)})"
             return NotMeasured(reason, last_lines(run), cause.where, ReasonCode.NO_RUN)
-    reason, code = f"no run of `{name}` was submitted", ReasonCode.NO_RUN
+    facts = ", ".join(f"{fact} {value}" for fact, value in choice.where.items())
+    reason, code = f"no run of `{name}` ({facts}) was submitted", ReasonCode.NO_RUN
     hint = "submit the job to the scheduler, and later its output to your instructor"
     copies = problems_of(hand_in.runs, FindingCode.TERMINAL_COPY)
     unseen = [note for note in hand_in.unseen if not is_answers(PurePath(file_of(note)).name)]

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from autograder.codes import LEFT_TO_INSTRUCTOR, STUDENT, CheckStatus, FindingCode, GradeStatus
+from autograder.codes import LEFT_TO_INSTRUCTOR, STUDENT, FindingCode, GradeStatus, ReasonCode
 from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import shortened
-from autograder.verdict import GRADER_ERROR, NO_LESSONS, PASSED, WAITS, Check, Grade, Part
+from autograder.verdict import NO_LESSONS, NOT_MEASURED, PASSED, WAITS, Check, Grade, Part
 from autograder.wording import counted, sentence
 
 MOST = 3  # lines; the page has the rest
@@ -18,7 +18,7 @@ AGAIN = "read the lesson again, and answer again"
 def next_steps(grades: Sequence[Grade]) -> list[tuple[str, str]]:
     """Return what to do, each with the points and checks that depend on it, most points first."""
     reasons = grouped(
-        (shortened(sentence(do), 300), ((lesson_number(grade), about), lost))
+        (shortened(sentence(do), 500), ((lesson_number(grade), about), lost))
         for grade in grades
         for do, about, lost in steps_of(grade)
     )
@@ -56,7 +56,7 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
             open_points = check.points - check.score >= LEAST
             if open_points and not check.hidden and not check.by_hand:
                 yield from ways(check)
-    elif grade.status not in (GradeStatus.EXCUSED, GRADER_ERROR):
+    elif grade.status not in (GradeStatus.EXCUSED, GradeStatus.GRADER_ERROR):
         notes = [note for note in grade.findings if note.advice and not note.private]
         for note in filter(for_student, notes[:1]):
             yield note.advice, grade.title or note.title, grade.max_score
@@ -64,7 +64,7 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
 
 def of_another_lesson(grade: Grade) -> Iterator[tuple[str, str, float]]:
     """Yield advice about outputs of another lesson, which may explain the missing values."""
-    unmeasured = [check for check in grade.checks if check.status == CheckStatus.NOT_MEASURED]
+    unmeasured = [check for check in grade.checks if check.status == NOT_MEASURED]
     lost = sum(check.points - check.score for check in unmeasured if not check.hidden)
     for note in grade.findings:
         if note.code == FindingCode.OTHER_LESSON and lost >= LEAST:
@@ -92,7 +92,7 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
             continue
         lost = (1 - part.credit) * check.points / len(check.parts)
         hint = AGAIN if any(other.advice for other in check.parts) else check.advice or AGAIN
-        yield part.advice or hint, part.name, lost
+        yield with_cause(part, part.advice or hint), part.name, lost
 
 
 def whole(check: Check) -> Iterator[tuple[str, str, float]]:
@@ -100,4 +100,12 @@ def whole(check: Check) -> Iterator[tuple[str, str, float]]:
     advising = [part for part in check.parts if part.status != PASSED and part.advice]
     if not advising or for_student(advising[0]):
         without = f"compare what was expected with what was found: {check.expected}"
-        yield check.advice or without, check.title, check.points - check.score
+        do = check.advice or without
+        do = with_cause(advising[0], do) if advising else do
+        yield do, check.title, check.points - check.score
+
+
+def with_cause(part: Part, advice: str) -> str:
+    """Return the advice. If a run did not finish, say first how it ended."""
+    ended = f"{part.actual}. " if part.code == ReasonCode.RUN_UNFINISHED else ""
+    return ended + sentence(advice)

@@ -1,5 +1,7 @@
 """A job that ended before its program began to record tells why."""
 
+from html import unescape
+
 import pytest
 
 from tests.autograder.make_record import make_record, write_lines
@@ -13,7 +15,7 @@ BEGAN = "its job ended before the program began to record"
     [
         ("16_multiworker_7", IN_VAIN, "nobody answers as worker 1 at n1:12345"),
         ("multiworker.7", "nobody came to n1:12345 within 60 s", "nobody came to n1:12345"),
-        ("16_hang_7", IN_VAIN, "no run of <code>multiworker</code> was submitted"),
+        ("16_hang_7", IN_VAIN, ") was submitted"),
         ("16_multiworker_7", "oneDNN custom operations are on", "was submitted"),
     ],
 )
@@ -44,3 +46,14 @@ def test_the_check_that_asks_for_more_ranks_says_why_they_did_not_finish(errors,
     page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
     assert "a larger run of <code>pipeline</code> did not finish: failed" in page
     assert "unsupported operand type" in page
+
+
+def test_the_next_step_begins_with_what_failed_first(tmp_path, grade):
+    folder = tmp_path / "class" / "ada" / "16"
+    folder.mkdir(parents=True)
+    write_lines(folder / "16_1.out", make_record(lesson="16", source="multiworker")[:-2])
+    at = '  File "/home/ada/16/train.py", line 7, in main'
+    trace = ["Traceback (most recent call last):", at, "    fit(x)", "NameError: name 'x'"]
+    write_lines(folder / "16_1.err", trace)
+    page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
+    assert "line 7 of your train.py: fit(x)). Look at the last lines of 16_1.err" in unescape(page)
