@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Set
+from hashlib import sha256
 from pathlib import Path
 
 
@@ -12,6 +13,16 @@ def programs_of(job_file: Path) -> list[Path]:
     words = (re.sub("#.*", "", line) for line in lines)
     names = {name for line in words for name in re.findall(r"[\w./-]+\.py\b", line)}
     return [job_file.parent / name for name in sorted(names)]
+
+
+def hashes_of(job_file: Path) -> dict[str, str]:
+    """Return a hash of a job file, of its programs, and of the files that these import, by name.
+
+    A job file that names no program may run any of the programs beside it.
+    """
+    programs = programs_of(job_file) or job_file.parent.glob("*.py")
+    files = {job_file, *filter(Path.is_file, with_imports(programs))}
+    return {file.name: sha256(file.read_bytes()).hexdigest()[:16] for file in files}
 
 
 def with_imports(programs: Iterable[Path]) -> dict[Path, set[str] | None]:

@@ -15,7 +15,7 @@ import click
 
 from autograder.reading.files import read_files
 from cluster.job_file import jobfile
-from cluster.job_file.programs import programs_of, with_imports
+from cluster.job_file.programs import hashes_of
 from cluster.jobs import failure_advice, gpu_share, placing
 from cluster.jobs.live import LiveEpochs
 from cluster.jobs.readable import readable_lines
@@ -107,7 +107,9 @@ def typed(line: str) -> str:
     printed = done.stdout.decode(errors="replace")
     print(f"$ {line}\n{done.stderr.decode(errors='replace')}{printed}")
     if done.returncode:
-        raise JobError(f"`{line}` failed, with exit code {done.returncode}: read what it printed")
+        where = "read what it printed" if printed or done.stderr else "it printed nothing here"
+        where += ", but perhaps into a file that the line names" if ">" in line else ""
+        raise JobError(f"`{line}` failed, with exit code {done.returncode}: {where}")
     return printed
 
 
@@ -218,25 +220,14 @@ def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Sit
     written = [status.output for status in statuses if status.succeeded]
     if not statuses or any(output is None or not output.is_file() for output in written):
         return None
-    changed = sorted(
-        file.name for file in what_runs(path) if file.stat().st_mtime > latest.submitted
-    )
-    if changed:
+    now = hashes_of(path)
+    if changed := sorted(name for name in now if now[name] != latest.files.get(name)):
         print(
             f"{path}: you changed {' and '.join(changed)} since job {latest.job_id}: it runs again"
         )
         return None
     print(f"{path}: job {latest.job_id} was submitted before, with the same arguments")
     return latest.job_id
-
-
-def what_runs(job: Path) -> set[Path]:
-    """Return the job file, the programs that it names, and the files beside them that they import.
-
-    A job file that names no program may run any of the programs beside it.
-    """
-    programs = programs_of(job) or job.parent.glob("*.py")
-    return {job, *filter(Path.is_file, with_imports(programs))}
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:

@@ -9,7 +9,7 @@ import click
 from autograder.errors import SettingsError
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
-from cluster.job_file.programs import programs_of
+from cluster.job_file.programs import hashes_of, programs_of
 from cluster.job_file.sbatch_options import OptionError, take_options
 from cluster.jobs import gpu_share, site_limits
 from cluster.jobs.horovod import provide_horovod_for
@@ -111,6 +111,7 @@ def submission_of(
         output=str(folder / jobfile.fill(asked.output, known)),
         error=asked.error and str(folder / jobfile.fill(asked.error, known)),
         submitted=time.time(),
+        files=hashes_of(job.path),
     )
 
 

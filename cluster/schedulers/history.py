@@ -4,7 +4,7 @@ A line includes the names of the job's output files.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from cluster.job_file import jobfile
@@ -20,6 +20,7 @@ class Submission:
     output: str  # absolute; %j and other numbers are not filled in yet
     error: str | None
     submitted: float
+    files: dict[str, str] = field(default_factory=dict)  # what runs, with hashes
 
     def asked_the_same(self, options: dict[str, str], arguments: list[str]) -> bool:
         return self.options == options and self.arguments == arguments

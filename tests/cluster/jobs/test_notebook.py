@@ -131,6 +131,8 @@ def test_a_changed_program_or_job_runs_again(lesson, capsys, changed):
         file.write("# new\n")
     assert names(submit_once("job.sbatch")) == ["mine_2.out"]
     assert f"you changed {changed} since job 1: it runs again" in capsys.readouterr().out
+    (lesson.folder / changed).touch()
+    assert names(submit_once("job.sbatch")) == ["mine_2.out"]
 
 
 @pytest.mark.slow
