@@ -1,26 +1,34 @@
 """Write the page that JupyterLab opens first: the next step, its duration, and what is done."""
 
+import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import click
 
 from autograder.errors import SettingsError
+from autograder.reading.files import read_files
+from autograder.report.self_report import standing
 from autograder.wording import counted
 from cluster.sites import site_files
 from lessons.folders import START_PAGE, lesson_folders, notebook_in
-from lessons.student.grader_misses import open_gaps
+from lessons.student.bundle import choose_files
+from lessons.student.grader_misses import open_gaps, what_is_missing
 from lessons.student.lesson_folder import chosen_course
+from lessons.student.own_grade import own_grade
 
 TITLE = re.compile(r"^# (\d\d · .+)$", re.M)
 TIME = re.compile(r"\bAllow ([\w +]+? (?:minutes|hours?)(?: for the first half)?)\b")
 EXERCISE = re.compile(r"\d+\.\d+[a-z]?")
 HOW = """In a lesson, run the cells from the top, one after the other, with Shift+Enter. Replace
 each `raise NotImplementedError(…)` with your own lines."""
-BACK = """JupyterLab updates this page when it starts. To update it at any other time, type
-`lessons start` in a terminal. Then close this tab, and open `START.md` again."""
+BACK = """Each check, `lessons submit` and `lessons start` update this page. To see what is new,
+close its tab and open `START.md` again."""
+MOST_MISSING = 6  # lines
 
 FIRST_JOB = " Its first job trains a small language model on two processes."
 CHOOSE_SITE = """ Before you start, choose where your jobs run: open a terminal (*File → New →
@@ -38,6 +46,8 @@ class Progress:
     begun: bool
     has_outputs: bool
     packed: bool
+    points: str = ""
+    missing: tuple[str, ...] = ()
 
     @property
     def done(self) -> bool:
@@ -47,33 +57,54 @@ class Progress:
     def state(self) -> str:
         to_do = counted(self.open_exercises, "exercise")
         words = [f"{to_do} to fill in" if self.open_exercises else "exercises filled in"]
-        return ", ".join(words + ["jobs ran"] * self.has_outputs + ["packed"] * self.packed)
+        words += ["jobs ran"] * self.has_outputs + [self.points] * bool(self.points)
+        return ", ".join(words + ["packed"] * self.packed)
 
 
 def progress_of(folder: Path) -> Progress | None:
     """Return the progress in a lesson, from its files; None if its notebook cannot be read."""
-    import nbformat
-
     page = notebook_in(folder)
     try:
-        notebook = nbformat.read(page, as_version=4)
+        cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
+        pages = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
         files = [page, *folder.glob("*.py"), *folder.glob("*.sbatch")]
         still_open = {n for file in files for gap in open_gaps(file) for n in EXERCISE.findall(gap)}
-    except (OSError, ValueError):
+    except (OSError, ValueError, LookupError, TypeError):
         return None
-    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    text = "\n".join(pages)
     title, takes = TITLE.search(text), TIME.search(" ".join(text.split()))
     has_outputs = any(folder.glob("*.out"))
+    begun = (folder / "answers.txt").is_file() or has_outputs
+    points, missing = at_present(folder, newest_in(folder)) if begun else ("", ())
     package = f"{folder.name}.zip"
     return Progress(
         title=title[1] if title else folder.name,
         page=f"{folder.name}/{page.name}",
         takes=takes[1] if takes else "",
         open_exercises=len(still_open),
-        begun=(folder / "answers.txt").is_file() or has_outputs,
+        begun=begun,
         has_outputs=has_outputs,
         packed=any((place / package).is_file() for place in (folder, folder.parent)),
+        points=points,
+        missing=missing,
     )
+
+
+def newest_in(folder: Path) -> float:
+    return max(file.stat().st_mtime for file in folder.iterdir())
+
+
+@cache
+def at_present(folder: Path, _: float) -> tuple[str, tuple[str, ...]]:
+    """Return a lesson's points and what the grader would miss, as `lessons submit` prints them.
+
+    They are kept until a file of the folder is newer.
+    """
+    bundle = choose_files(folder, folder.with_suffix(".zip"))
+    runs = read_files(folder / path for path in bundle.files.get("outputs", []))
+    missing = tuple(dict.fromkeys(what_is_missing(bundle, folder.name[:2], runs)))
+    own = own_grade(bundle, folder.name[:2])
+    return standing(own) if own else "", missing
 
 
 def start_page(lessons: Path) -> str:
@@ -102,7 +133,11 @@ def next_step(all_: Sequence[Progress]) -> str:
     own = ""
     if following is all_[0] and not following.begun:
         own = FIRST_JOB + CHOOSE_SITE * no_site_is_chosen()
-    return f"**{begun} [{following.title}]({following.page}).**{takes}{own}"
+    missing = [f"- {sentence}" for sentence in following.missing[:MOST_MISSING]]
+    if more := len(following.missing) - len(missing):
+        missing.append(f"- and {more} more: `lessons submit {following.title[:2]}` lists them")
+    still = "\n\nStill missing:\n\n" + "\n".join(missing) if missing else ""
+    return f"**{begun} [{following.title}]({following.page}).**{takes}{own}{still}"
 
 
 def no_site_is_chosen() -> bool:
@@ -114,6 +149,13 @@ def no_site_is_chosen() -> bool:
     except SettingsError:  # another fault, which the job reports
         return False
     return False
+
+
+def write_again(folder: Path) -> None:
+    """Update the start page beside a lesson's folder, if there is one that can be written."""
+    page = folder.resolve().parent / START_PAGE
+    if page.is_file() and os.access(page, os.W_OK):
+        page.write_text(start_page(page.parent), encoding="utf-8")
 
 
 @click.command("start")

@@ -2,28 +2,21 @@
 
 import os
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from autograder.classroom.self_grade import SelfGrade, Undecided, grade_yourself
-from autograder.codes import GradeStatus
-from autograder.commands.check_mine import own_settings
 from autograder.reading.files import read_files
 from autograder.report import self_report
-from autograder.submissions.answers import answers_of
-from autograder.submissions.kinds import kind_of
-from autograder.submissions.lesson_files import LessonFiles, join
-from autograder.submissions.walk import Found
 from lessons.edition.pack import write_zip
 from lessons.folders import LESSON_NAME
-from lessons.questions import answer_hints
 from lessons.student.bundle import Bundle, choose_files, dates_of, read_bundle
 from lessons.student.drop import hand_in
 from lessons.student.ended_badly import not_counted
 from lessons.student.grader_misses import what_is_missing
 from lessons.student.lesson_folder import find_folder, in_folder, lesson_here, shown
+from lessons.student.own_grade import own_grade
+from lessons.student.start_page import write_again
 
 
 @click.command("submit")
@@ -54,6 +47,7 @@ def submit_command(lesson: str | None, inside: Path | None, out: Path | None) ->
     click.echo(f"{target.resolve()}: {len(contents)} files of {shown(folder)}, {size:.0f} kB")
     tell(bundle, extra, problems)
     tell_grade(bundle, number)
+    write_again(folder)
     if place := os.environ.get("COURSE_DROP"):
         click.echo(f"\n{hand_in(Path(place), target.resolve())}")
 
@@ -90,36 +84,11 @@ def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
 
 def tell_grade(bundle: Bundle, lesson: str) -> None:
     """Print the results that the packed outputs determine even without the instructor's files."""
-    settings = own_settings()
-    if lesson not in settings.rubrics:
+    grade = own_grade(bundle, lesson)
+    if grade is None:
         return
-    files = LessonFiles(lesson)
-    for path in bundle.everything():
-        files.add(Found(bundle.folder / path, path, kind_of(path.name)))
-    join(files)
-    grade = grade_yourself(files, settings, None)
-    if grade.grade.status != GradeStatus.GRADED:
-        return
-    grade = with_own_checks(grade, lesson, files)
     click.echo(f"\n{self_report.text([grade], chosen=False, brief=True)}", nl=False)
-    if self_report.has_reasons(grade):
+    if not grade.complete:
         click.echo(
             f"For the reasons: autograder check-mine {shlex.quote(str(shown(bundle.folder)))}"
         )
-
-
-def with_own_checks(grade: SelfGrade, lesson: str, files: LessonFiles) -> SelfGrade:
-    """State for each answer whether it looks right, as the notebook's cells do."""
-    if grade.rubric is None:
-        return grade
-    questions = grade.rubric.answers
-    given, _ = answers_of(files.answers, questions)
-
-    def checked(left: Undecided) -> Undecided:
-        if left.about not in given or not answer_hints.can_judge(lesson, left.about):
-            return left
-        text = given[left.about].text
-        wrong = answer_hints.hint(lesson, left.about, questions[left.about], text)
-        return replace(left, looks="wrong" if wrong else "right", hint=wrong)
-
-    return replace(grade, undecided=tuple(map(checked, grade.undecided)))

@@ -3,6 +3,9 @@
 Jupyter also reads the user's own settings, which may differ.
 """
 
+import os
+from pathlib import Path
+
 from lessons.folders import LESSON_NAME, START_PAGE, course_root
 from lessons.student.start_page import start_page
 
@@ -15,6 +18,8 @@ machinery = [
 ]
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821 - Jupyter's own, when it reads this
+# Python runs this file in each new kernel.
+os.environ["PYTHONSTARTUP"] = str(Path(__file__).with_name("first_in_kernel.py"))
 c.ContentsManager.hide_globs = ["__pycache__", "*.pyc", "*~", *machinery]
 try:
     (lessons / START_PAGE).write_text(start_page(lessons), encoding="utf-8")

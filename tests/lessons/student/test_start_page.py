@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cluster.sites import site_files
+from lessons import course
 from lessons.folders import lesson_folders
 from lessons.student.start_page import start_page
 
@@ -71,10 +72,33 @@ def test_what_is_done_is_ticked_and_the_next_lesson_named(lessons):
     assert next_of(page)[1] == "00"
     (first / "00_cluster_1.out").write_text("task 0 of 2\n")
     page = start_page(lessons)
-    assert rows(page)["00"][::3] == (True, "exercises filled in, jobs ran")
+    ticked, state = rows(page)["00"][::3]
+    assert ticked
+    assert re.fullmatch(r"exercises filled in, jobs ran, .* of 10 points .*", state)
     assert next_of(page)[1] == "01"
     (lessons / "00_cluster.zip").touch()
     assert rows(start_page(lessons))["00"][3].endswith("packed")
+
+
+def test_the_next_lesson_lists_what_is_missing(lessons):
+    (lessons / "00_cluster" / "answers.txt").write_text("all_rank_zero = A\n")
+    page = start_page(lessons)
+    assert page.startswith("# Deep Learning on Supercomputers\n\n**Go on with [00 · ")
+    assert "\n- no output of any job" in page
+    assert re.search(r"^- and \d+ more", page, re.M)
+
+
+def test_a_submission_and_a_check_write_the_page_again(lessons, lessons_command, monkeypatch):
+    folder, page = lessons / "02_serial", lessons / "START.md"
+    monkeypatch.chdir(folder)
+    page.touch()
+    (folder / "answers.txt").write_text("predict_accuracy = 0.9\n")
+    assert lessons_command("submit").exit_code == 0
+    assert page.read_text() == start_page(lessons)
+    fill(folder)
+    course.check("2.5", lambda us, samples: us * samples / 1e6)
+    assert page.read_text() == start_page(lessons)
+    assert rows(page.read_text())["02"][3].startswith("exercises filled in")
 
 
 def test_a_damaged_notebook_hides_no_other_lesson(lessons):

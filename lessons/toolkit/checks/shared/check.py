@@ -12,6 +12,7 @@ import itertools
 import linecache
 import math
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from inspect import isfunction, ismodule
 from pathlib import Path
@@ -62,7 +63,7 @@ class CheckFailed(Exception):  # noqa: N818 - students read this name
         return "\n".join(self.lines())
 
     def _render_traceback_(self) -> list[str]:
-        return self.lines()
+        return [textwrap.fill(line, 96, subsequent_indent=" " * 10) for line in self.lines()]
 
 
 class StillAGap(CheckFailed):

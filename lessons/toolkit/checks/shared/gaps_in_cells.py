@@ -17,6 +17,11 @@ RUN_ABOVE = (
     "misspelt."
 )
 
+RUN_FIRST = (
+    "After a restart, the notebook knows no names. Run its first cells again: Run → Run All Above "
+    "Selected Cell."
+)
+
 
 def show_in_one_line() -> None:
     """Change how this notebook shows gaps. Outside a notebook, do nothing."""
@@ -38,7 +43,8 @@ def show(
         lines = [f"{error}.", f"Replace `raise …` in {place_of(trace)} with your own lines."]
         error._render_traceback_ = lambda: lines
     elif kind is NameError and error.name and place_of(trace) == THIS_CELL:
-        error.add_note(RUN_ABOVE.format(name=error.name))
+        first = error.name == "course"
+        error.add_note(RUN_FIRST if first else RUN_ABOVE.format(name=error.name))
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=True)
 
 

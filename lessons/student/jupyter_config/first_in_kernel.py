@@ -1,0 +1,6 @@
+"""Explain errors in the cells of a new kernel, which has not imported the course yet."""
+
+from lessons.toolkit.checks.shared import gaps_in_cells
+
+gaps_in_cells.show_in_one_line()
+del gaps_in_cells
