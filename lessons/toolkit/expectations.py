@@ -9,7 +9,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from statistics import median
-from typing import Literal
+from typing import Any, Literal
 
 from autograder.measuring.interval import Measure
 from autograder.wording import shown
@@ -23,13 +23,25 @@ def compare(
     measured: Measure | float | Sequence[float],
     between: tuple[float, float],
     unit: str = "",
+    **words: Any,
+) -> None:
+    """Print whether a measurement is in the promised range. `words`: options of `assess`."""
+    _, text = assess(what, measured, between, unit, **words)
+    print(textwrap.fill(text, 90, subsequent_indent="  "))
+
+
+def assess(
+    what: str,
+    measured: Measure | float | Sequence[float],
+    between: tuple[float, float],
+    unit: str = "",
     *,
     below: str = "",
     above: str = "",
     again: str = AGAIN,
     counted: bool = False,
-) -> Outcome:
-    """Print whether a measurement is in the promised range, and the possible causes if it is not.
+) -> tuple[Outcome, str]:
+    """Return whether a measurement is in the promised range, and a text with possible causes.
 
     `measured` is a Measure, a number, or a list of repeats. `between` has the lowest and the
     highest value that the page promises. `below` and `above` name the usual causes of other values.
@@ -37,8 +49,7 @@ def compare(
     """
     value, low, high = interval_of(measured)
     if math.isnan(value):  # such as the bytes of NCCL
-        print(f"{what}: not measured here.")
-        return "not measured"
+        return "not measured", f"{what}: not measured here."
     outcome = outcome_of(value, low, high, between)
     spread = "" if low == high else f" ({shown(low)} to {shown(high)})"
     said = f"{shown(value)}{f' {unit}' if unit else ''}{spread}"
@@ -52,9 +63,7 @@ def compare(
     if counted:
         doubt, again = cause, ""
     otherwise = f"{said}. Expected: {promised}. {doubt} {again}"
-    line = f"{what}: {sentences.get(outcome, otherwise)}"
-    print(textwrap.fill(" ".join(line.split()), 90, subsequent_indent="  "))
-    return outcome
+    return outcome, " ".join(f"{what}: {sentences.get(outcome, otherwise)}".split())
 
 
 def interval_of(measured: Measure | float | Sequence[float]) -> tuple[float, float, float]:

@@ -67,7 +67,8 @@ def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
     axes = figure.subplots()
     figure.set_size_inches(7.2, 1.6 + 0.8 * len(found))
     for place, (backward, travels) in enumerate(found.values()):
-        axes.barh(place, 1e3 * backward, height=0.75, color="#E8E8E8")
+        computed = max((left for left, _ in travels), default=backward)
+        axes.barh(place, 1e3 * computed, height=0.75, color="#E8E8E8")
         for number, (left, arrived) in enumerate(travels):
             colour = COLOURS[number % len(COLOURS)]
             height = 0.6 / len(travels)
@@ -83,7 +84,7 @@ def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
     axes.grid(False, axis="y")
     axes.set_xlabel(
         "milliseconds since the backward pass began\n"
-        "grey: until all gradients are ready; each colour: one bucket in transit"
+        "grey: until the last bucket is full; each colour: one bucket, waiting or in transit"
     )
 
 

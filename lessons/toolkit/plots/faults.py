@@ -8,8 +8,9 @@ from autograder.records import Run
 from lessons.toolkit.plots.figure import GREY, look, picture, table
 
 AXES = {"spread": "spread of the parameters", "lr": "learning rate"}
+UNKNOWN = {"?", "nan", "none"}  # a column of nothing else is left out
 LOWEST = 1e-6  # the smallest spread that is drawn; the line of 0 is below it
-HEAD = ("without", "spread", "last loss", "test\naccuracy", "rate", "epoch\nin s", "images\nseen")
+HEAD = ("without", "spread", "last loss", "test\naccuracy", "rate", "epoch\nin s", "samples\nseen")
 
 
 @picture
@@ -32,12 +33,13 @@ def faults(
     *left, right = upper.subplots(1, 2 if path else 1, squeeze=False)[0]
     longest = 0
     for place, (name, run) in enumerate(runs.items()):
+        width = 1.4 + 1.2 * (len(runs) - place - 1)  # equal lines lie on each other
         line = look(place) | ({"color": GREY, "ls": "--"} if name == "nothing" else {"ls": "-"})
         for axes in left:
-            axes.plot(*zip(*looks(run, path), strict=True), **line, lw=1.4, ms=4, alpha=0.8)
+            axes.plot(*zip(*looks(run, path), strict=True), **line, lw=width, ms=4, alpha=0.8)
         losses = [(float(e.number), e.train_loss.value) for e in run.epochs if e.train_loss]
         points = losses or [(math.nan, math.nan)]
-        right.plot(*zip(*points, strict=True), **line, lw=1.4, ms=4, alpha=0.8, label=name)
+        right.plot(*zip(*points, strict=True), **line, lw=width, ms=4, alpha=0.8, label=name)
         longest = max(longest, len(losses))
     for axes in left:
         axes.set(xlabel="step", ylabel=AXES.get(path, path), xlim=(-0.2, None))
@@ -47,7 +49,10 @@ def faults(
     upper.legend(*right.get_legend_handles_labels(), loc="outside upper left", ncols=4)
     head = [*HEAD, *(each.replace("_", "\n", 1).replace("_", " ") for each in more)]
     rows = [[*row(name, run), *(fact(run, each) for each in more)] for name, run in runs.items()]
-    table(below.subplots(), head, rows)
+    columns = zip(head, *rows, strict=True)
+    known = zip(*(each for each in columns if set(each[1:]) - UNKNOWN), strict=True)
+    top, *others = map(list, known)
+    table(below.subplots(), top, others)
 
 
 def by_powers(axes: Any) -> None:

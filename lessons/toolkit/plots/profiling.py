@@ -83,9 +83,9 @@ def trace(figure: Any, traces: Mapping[str, Mapping[str, Any]]) -> None:
             else:
                 axes.broken_barh(spans, (lane - 0.175, 0.45), fc=colours[kind], ec="none")
         lanes = [each.replace("rank 0, thread 1", "rank 0") for each in found["lanes"]]
-        axes.set(yticks=range(len(lanes)), title=name, xlim=(0, length_of(found)))
+        axes.set(yticks=range(len(lanes)), xlim=(0, length_of(found)))
+        axes.set_title(f"trace {name}", loc="left", fontsize=10)
         axes.set_yticklabels(lanes, fontsize=8)
-        axes.title.set_fontsize(10)
         axes.invert_yaxis()
         axes.grid(visible=False)
     panels[-1].set_xlabel("milliseconds")

@@ -62,7 +62,8 @@ def speedup_card(figure: Any, run: Run) -> None:
     left.text(0, 0.73, f"{gain.value:.2f} ×", size=40, weight="bold", color=COLOURS[0], va="center")
     left.text(0, 0.49, "as fast as one rank", fontsize=13, va="center")
     left.text(0, 0.31, "\n".join(fact for fact in facts if fact), va="top", color=GREY)
-    bars = {"one rank": ("alone", 1), "silent": ("silent", ranks), "together": ("together", ranks)}
+    names = ("one rank", f"{ranks} ranks,\nno exchange", f"{ranks} ranks,\ntogether")
+    bars = dict(zip(names, (("alone", 1), ("silent", ranks), ("together", ranks)), strict=True))
     for place, (phase, times) in enumerate(bars.values()):
         height = median(work(one) * times / getattr(one, phase) for one in found)
         axes.bar(place, height, color=LOOKS[phase][0])

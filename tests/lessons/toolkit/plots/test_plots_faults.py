@@ -17,7 +17,7 @@ def kept(name):
 
 def test_each_fault_is_a_line_and_a_row():
     average = kept("not-wrapped")
-    figure = plots.faults({"nothing": kept("right"), "average": average})
+    figure = plots.faults({"nothing": kept("right"), "average": average}, more=["nowhere"])
     numbers = (average.end["param_spread"], average.epochs[-1].train_loss.value)
     shown = {f"{number:.3g}" for number in numbers}
     assert {"nothing", "average", "0", "0.002", *shown} <= set(words(figure))
@@ -25,4 +25,5 @@ def test_each_fault_is_a_line_and_a_row():
     assert [line.get_label() for line in right.lines] == ["nothing", "average"]
     assert len(left.lines) == 2
     assert [len(line.get_xdata()) for line in right.lines] == [2, 2], "an epoch each"
+    assert "nowhere" not in words(figure), "a column that says nothing"
     assert is_png(figure)

@@ -29,7 +29,7 @@ MEASURES = (
 def test_each_bucket_is_drawn_from_where_it_left_to_where_it_arrived():
     figure = plots.buckets(replace(run_of(Rank(0), Rank(1)), measures=make_measures(MEASURES)))
     bars = [(bar.get_x(), bar.get_width()) for bar in figure.axes[0].patches]
-    expected = [(0, 100), (20, 30), (90, 10), (0, 120), (100, 20)]
+    expected = [(0, 90), (20, 30), (90, 10), (0, 100), (100, 20)]
     assert [value for bar in bars for value in bar] == pytest.approx(
         [value for bar in expected for value in bar]
     )
