@@ -32,6 +32,9 @@
 # still reads its own texts and computes all layers.
 #
 # The network is lesson 00's GPT. Allow 130 minutes. On two CPU cores, all jobs on this page take about a minute.
+#
+# First, train with DDP, where every rank holds everything. The line shows what PyTorch holds on one rank during one
+# step. Each stage will lower it.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, GPUs
@@ -50,6 +53,23 @@ import zero
 brief = ["--epochs", "1", "--windows", max(48, 8 * ranks)]  # a step needs 8 windows of each rank
 full = ["--layers", "12", "--width", "768", "--windows", "3200"]
 size = {"smoke": brief, "full": full}[profile]
+
+# %%
+several = course.on_nodes(ranks, gpus if profile == "full" else "")
+
+
+def train(*words):
+    """Return the runs of train.py and of probe.py, by their way."""
+    found = course.submit("job.sbatch", *size, *words, options=several)
+    probes = {run.header["way"]: run for run in found if run.header["source"] == "probe"}
+    return {run.header["source"]: run for run in found if run not in probes.values()}, probes
+
+
+def measure(run, name):
+    return next((each["value"] for each in run.measures if each["name"] == name), float("nan"))
+
+
+course.plots.staircase(train("--ways", "ddp")[1])
 
 # %% [markdown]
 # ## Predict
@@ -187,20 +207,6 @@ course.show_diff(
 # network for four steps, and one process repeats these with the texts of all ranks.
 
 # %%
-several = course.on_nodes(ranks, gpus if profile == "full" else "")
-
-
-def train(*words):
-    """Return the runs of train.py and of probe.py, by their way."""
-    found = course.submit("job.sbatch", *size, *words, options=several)
-    probes = {run.header["way"]: run for run in found if run.header["source"] == "probe"}
-    return {run.header["source"]: run for run in found if run not in probes.values()}, probes
-
-
-def measure(run, name):
-    return next((each["value"] for each in run.measures if each["name"] == name), float("nan"))
-
-
 runs, probes = train()
 
 # %% tags=["hide-input"]

@@ -40,6 +40,13 @@ import scaling
 size = {"smoke": [], "full": ["--layers", "12", "--width", "768", "--length", "256"]}[profile]
 
 # %% [markdown]
+# These are four steps of a slow training, as `torch.profiler` recorded them. Grey bars are parts of a step, and
+# coloured bars are the operations in them. White space below a grey bar is Python or waiting. Where would you begin?
+
+# %%
+course.plots.trace({"b": traces.read("traces/b.json.gz")})
+
+# %% [markdown]
 # ## Predict
 #
 # Later you fix four slow spots in a step: the training reads its own files, computes one text at a time, updates
@@ -137,7 +144,7 @@ course.check("14.4", reading.hidden)
 
 # %%
 six = {letter: traces.read(f"traces/{letter}.json.gz") for letter in "abcdef"}
-print(six["a"]["about"])
+print(*(f"{name}: {fact}" for name, fact in six["a"]["about"].items()), sep="\n")
 for letter, trace in six.items():
     whole, ops = traces.length_of(trace), traces.spans_of(trace, "aten::", "autograd::")
     read, sent = traces.spans_of(trace, "part: input"), traces.spans_of(trace, "gloo:all_reduce")
@@ -159,9 +166,8 @@ for letter, trace in six.items():
 course.plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.png")
 
 # %% [markdown]
-# **What you should see.** Grey bars are parts, and coloured bars are the operations in them. A step is good if long
-# blue bars fill the picture. White space below a grey bar is Python or waiting. `dynamo` is `torch.compile` at work.
-# (It generates the code of the backward pass later, inside `CompiledFunctionBackward`.) Draw the other three, too:
+# **What you should see.** A step is good if long blue bars fill the picture. `dynamo` is `torch.compile` at work. (It
+# generates the code of the backward pass later, inside `CompiledFunctionBackward`.) Draw the other three, too:
 # `plots.trace({"a": six["a"]})`.
 #
 # On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels, and the lane of the GPU (a
