@@ -17,6 +17,7 @@ from lessons.folders import choose_lessons, course_root, notebook_in
 from lessons.student.exercise_results import ExerciseResult, check_folder
 from lessons.student.grader_misses import to_run_again
 from lessons.student.lesson_folder import find_folder, in_folder, lesson_here
+from lessons.student.start_page import write_again
 
 ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, typed instead of 03
 CHECK = re.compile(r"^@exercise\(\"(\d+\.\d+[a-z]?)\"\)", re.M)
@@ -35,7 +36,7 @@ COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
 @in_folder
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object per row.")
 def check_command(lessons: tuple[str, ...], inside: Path | None, as_json: bool) -> None:
-    """Run the lessons' public checks on your folders. This starts no jobs and changes no files.
+    """Run the lessons' public checks on your folders. This starts no jobs and changes no lesson.
 
     Without a number, it checks the lesson whose folder you are in.
     """
@@ -73,6 +74,7 @@ def check_lesson(lesson: str, folder: Path, rows: list[dict[str, str]] | None) -
         show(results, folder.name)
     for sentence in noisy_runs(lesson, folder):
         click.echo(sentence, err=quiet)
+    write_again(folder)
     passed = sum(result.status == "passed" for result in results)
     click.echo(f"{passed} of {len(results)} exercises passed", err=quiet)
     return passed == len(results) and not faults

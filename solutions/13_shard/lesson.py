@@ -343,6 +343,7 @@ print(f"the next step's parameters are {measure(tested, 'checkpoint_error'):.0e}
 
 # %% [markdown]
 # **What you should see.** The losses are equal, and so is the next step, because Adam's means were saved as well.
+# (The text is noise: a few steps teach little.)
 #
 # ## Break it
 #

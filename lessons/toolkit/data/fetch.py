@@ -106,7 +106,8 @@ def _download(entry: Entry, missing: set[File], home: Path) -> None:
         raise DataError(
             f"{entry.title} cannot be downloaded: {'; '.join(reasons)}. Run `lessons data fetch "
             f"{entry.name}` where there is internet (on a cluster: a login node), let "
-            "COURSE_MIRRORS name another mirror, or let COURSE_DATA name a folder with a copy."
+            "COURSE_MIRRORS name another mirror, or let COURSE_DATA name a folder with a copy (for "
+            "notebooks, before JupyterLab starts)."
         )
 
 

@@ -1,9 +1,13 @@
 """A notebook shows an open gap in one line, and explains a name that no cell has defined yet."""
 
+from pathlib import Path
+
 import nbformat
 import pytest
 
+from lessons.student import jupyter_config
 from lessons.student.run_cells import run_cells
+from lessons.toolkit.checks.shared.gaps_in_cells import RUN_FIRST
 
 GAP = 'raise NotImplementedError("Predict: set predict_lines to a number")\n'
 CELLS = [
@@ -51,3 +55,11 @@ def test_a_name_that_no_cell_has_defined_leads_to_the_cells_above(errors):
     assert '"files"' in in_cell.traceback[-1]
     assert "Run All Above" in in_cell.traceback[-1]
     assert "Run All Above" not in "\n".join(in_program.traceback)
+
+
+def test_a_new_kernel_says_that_its_first_cells_have_to_run(tmp_path, monkeypatch):
+    first = Path(jupyter_config.__path__[0], "first_in_kernel.py")
+    monkeypatch.setenv("PYTHONSTARTUP", str(first))
+    cell = nbformat.v4.new_code_cell('course.submit("job.sbatch")', metadata={"tags": []})
+    run_cells(nbformat.v4.new_notebook(cells=[cell]), tmp_path)
+    assert cell.outputs[-1].traceback[-1] == RUN_FIRST
