@@ -35,7 +35,6 @@ from cluster.jobs.notebook import (
     two_nodes as two_nodes,
     typed as typed,
 )
-from lessons.folders import START_PAGE
 from lessons.toolkit import (
     answers as answers,
     expectations as expectations,
@@ -79,10 +78,6 @@ def check(number: str, *students: Any, **options: Any) -> None:
     except CheckFailed as failed:
         raise named(failed, number) from None
     checks_of(public)[number](*saved, **options)
-    if Path("..", START_PAGE).is_file():
-        from lessons.student.start_page import write_again  # takes a while to load
-
-        write_again(Path.cwd())
 
 
 def show_code(*functions: Any) -> Any:
