@@ -8,7 +8,7 @@ ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
 NIGHTLY ?= nightly
 
 .DEFAULT_GOAL := help
-.PHONY: demo speed-job example pictures lab test test-all test-rest test-nightly lint planted lessons book bench box-up box-down \
+.PHONY: demo speed-job example pictures lab test test-all test-rest test-nightly lint planted incidents lessons book bench box-up box-down \
     clean help .venv horovod tools
 
 # It opens on a start page. Its terminals begin in `lessons` and know the course's commands. As root, as in most containers,
@@ -22,7 +22,7 @@ lab: .venv        ## open the lessons in JupyterLab; Horovod is compiled meanwhi
 
 ifeq ($(wildcard solutions),)
 NOT_HERE = /^else/,/^endif/d; # targets that `help` leaves out
-demo example pictures test test-all test-rest test-nightly planted lessons book bench:
+demo example pictures test test-all test-rest test-nightly planted incidents lessons book bench:
 	@echo "This is the students' edition: it has no solutions and no tests. Begin with: make lab"; exit 1
 else
 ONE_CORE = This machine has one core, on which two ranks would take turns: there is no speedup to show.
@@ -90,6 +90,9 @@ lint: tools       ## formatting, lint, types and who imports whom
 planted:          ## run all planted mistakes for real and keep what they print (half an hour)
 	@$(SET_UP) tools horovod
 	@.venv/bin/python -m tests.lessons.planted
+
+incidents: .venv  ## record lesson 17's incidents again, with SEED=NUMBER (ten minutes)
+	@.venv/bin/python -m tests.lessons.incidents --seed $(SEED)
 
 lessons: .venv    ## make the students' edition from solutions/
 	@.venv/bin/lessons build

@@ -208,6 +208,7 @@ class ReasonCode(StrEnum):
     EXPECTED_KEPT = "expected answer kept"  # only the instructor has the expected answer
     ANSWERS_DIFFER = "answers differ"
     NO_ANSWER = "no answer"
+    NOT_DRAWN = "not drawn"  # the id by which the questions are drawn is missing or another's
     NO_ANSWERS_FILE = "no answers file"
     ANSWERS_FILE_UNREAD = "answers file unread"
     TEXT = "text"  # a part of the report: whether it is there

@@ -22,6 +22,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "lessons.student.submit_command:submit_command",
         "Pack a lesson's folder for submission.",
     ),
+    "clinic": (
+        "lessons.student.clinic_command:clinic_command",
+        "Practise naming incidents, for lesson 17.",
+    ),
     "release": (
         "lessons.edition.release:release_command",
         "Make the students' edition of the course.",

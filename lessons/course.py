@@ -38,6 +38,7 @@ from cluster.jobs.notebook import (
 from lessons.toolkit import (
     answers as answers,
     expectations as expectations,
+    incidents as incidents,
     plots as plots,
     predictions as predictions,
 )

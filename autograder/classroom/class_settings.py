@@ -1,5 +1,6 @@
 """Settings for grading all students of a class, read and checked before grading starts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from autograder.codes import GradeStatus
@@ -25,6 +26,9 @@ class ClassSettings:
     accounting_required: bool = False  # whether a run outside these jobs is something to look at
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
     names: dict[str, str] = field(default_factory=dict)  # full names from the roster
+    term_key: str = ""  # of the questions that each student draws
+    # What students may type as their id, from the roster; None accepts any id.
+    own_ids: dict[str, set[str]] | None = None
     policy: Policy = field(default_factory=Policy)
     unowned: tuple[str, ...] = ()  # submissions that wait for an owner, for the class page
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
@@ -33,6 +37,12 @@ class ClassSettings:
     def ids(self) -> set[str]:
         """Return the ids of all lessons' questions."""
         return {name for rubric in self.rubrics.values() for name in rubric.answers}
+
+    def ids_of(self, students: Sequence[str]) -> set[str] | None:
+        """Return what these students may type as their id, or None if any id may be theirs."""
+        if self.own_ids is None:
+            return None
+        return {own for student in students for own in self.own_ids.get(student, {student})}
 
     def without_points(self, student: str, lesson: str, status: GradeStatus) -> Grade:
         """Return a grade without points for a lesson, even if the lesson has no rubric."""

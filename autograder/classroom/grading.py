@@ -25,6 +25,7 @@ from autograder.notes import Note, make_note
 from autograder.reading.files import badly_submitted, cut_off, read_files, recorded_lesson
 from autograder.records import Run, Where
 from autograder.safe_text import printable_record, shortened
+from autograder.settings.draws import ID, for_person
 from autograder.settings.rubric_schema import Rubric, own_readers
 from autograder.submissions.answers import answers_of
 from autograder.submissions.class_folder import Submission
@@ -84,8 +85,8 @@ def grade_files(
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
         return no_rubric(students[0], lesson, files, settings)
-    hand_in, findings = hand_in_of(files, runs, rubric, settings)
-    judged = judge.judge(hand_in)
+    hand_in, findings = hand_in_of(files, runs, rubric, settings, students)
+    rubric, judged = hand_in.rubric, judge.judge(hand_in)
     chosen = (measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs)
     counted = [run for run in chosen if run]
     keys = dict.fromkeys((name, lesson) for name in [*students, folder.split("/")[0]])
@@ -146,10 +147,17 @@ def places_of(checks: Sequence[Check]) -> Iterator[Where]:
 
 
 def hand_in_of(
-    files: LessonFiles, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
+    files: LessonFiles,
+    runs: Sequence[Run],
+    rubric: Rubric,
+    settings: ClassSettings,
+    students: Sequence[str],
 ) -> tuple[HandIn, list[Note]]:
     """Return the submitted work to judge, and the findings about its files and answers."""
     answers, about_answers = answers_of(files.answers, settings.ids)
+    if rubric.pools:
+        stated = answers[ID].text if ID in answers else ""
+        rubric = for_person(rubric, stated, settings.ids_of(students), settings.term_key)
     report, about_report = report_of(files.reports)
     findings = [*files.findings, *about_answers, *about_report]
     hand_in = HandIn(

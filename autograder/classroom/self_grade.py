@@ -14,7 +14,9 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.grading import grade_files
 from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus, ReasonCode
 from autograder.safe_text import printable_record
+from autograder.settings import draws
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
+from autograder.submissions.answers import answers_of
 from autograder.submissions.kinds import folder_lesson
 from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.verdict import FAILED, WAITS, Check, Grade
@@ -85,6 +87,10 @@ def grade_yourself(
     rubric = settings.rubrics.get(full.lesson)
     if rubric is None:
         return SelfGrade(full, None)
+    if rubric.pools:
+        given, _ = answers_of(files.answers, [draws.ID])
+        stated = given[draws.ID].text if draws.ID in given else ""
+        rubric = draws.for_person(rubric, stated, None, settings.term_key)
     is_smoke = profile == "smoke" or (profile is None and is_small(full, smoke, rubric))
     grade = smoke if is_smoke else full
     grade = replace(grade, checks=tuple(map(without_numbers, grade.checks)))

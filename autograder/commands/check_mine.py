@@ -11,6 +11,7 @@ from autograder.commands.options import THERE, rubrics_in, rubrics_option
 from autograder.report import self_report
 from autograder.safe_text import shortened
 from autograder.settings import rubric
+from autograder.settings.draws import key_of_release
 from autograder.settings.policy import lesson_meant
 from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile
@@ -57,4 +58,5 @@ def own_settings(rubrics: Path = rubric.FOLDER) -> ClassSettings:
     """Return settings from the files that the students' edition contains too."""
     loaded = rubrics_in(rubrics)
     released = {n: load_released(rubrics / "released" / f"{n}.json") for n in loaded}
-    return ClassSettings(rubrics=loaded, expected={}, released=released)
+    key = key_of_release(rubrics)
+    return ClassSettings(rubrics=loaded, expected={}, released=released, term_key=key)

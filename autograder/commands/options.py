@@ -15,9 +15,10 @@ from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.claims import meant_by
 from autograder.settings.class_file import ClassFile, LatePolicy, read_words
+from autograder.settings.draws import key_of_release
 from autograder.settings.policy import read_policy
 from autograder.settings.reruns import read_reruns
-from autograder.settings.roster import Person, read_roster
+from autograder.settings.roster import Person, own_ids, read_roster
 from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile, Rubric, depends_on_profile
 
@@ -114,6 +115,8 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
         reruns=read_reruns(field("reruns")),
         logins={p.student: p.login for p in people.values() if p.login},
         names={p.student: p.full_name for p in people.values() if p.full_name},
+        term_key=field("term_key", key_of_release(folder)),
+        own_ids={p.student: own_ids(p) for p in people.values()},
     )
     step, least = settings.policy.step, min((r.points for r in loaded.values()), default=0)
     if step and loaded and step > least:

@@ -22,6 +22,7 @@ from autograder.measuring.metrics import metric_named
 from autograder.notes import Note, make_note
 from autograder.records import Where
 from autograder.safe_text import shortened
+from autograder.settings import draws
 from autograder.settings.rubric_schema import Condition, RubricCheck
 from autograder.submissions.texts import Report
 from autograder.verdict import (
@@ -59,6 +60,8 @@ def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
 
 
 def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
+    if check.draw:
+        return _not_drawn(hand_in, check)
     if check.answers:
         return _mean(check, tuple(judge_answer(hand_in, key) for key in check.answers))
     parts = tuple(judge_heading(hand_in.report, title) for title in check.report)
@@ -75,6 +78,18 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     status = min((p.status for p in parts), key=WORST_FIRST.index, default=PASSED)
     judged = _check(check, parts, credit, status)
     return replace(judged, told=in_words(hand_in, conditions)) if credit > 0 else judged
+
+
+def _not_drawn(hand_in: HandIn, check: RubricCheck) -> Check:
+    """Return a check whose questions are not drawn, because the id is missing or another's."""
+    given = hand_in.answers.get(draws.ID)
+    expected = "the id that your roster has for you"
+    actual = f"{draws.ID}: {shortened(given.text, 40)}" if given else "no id"
+    where = (given.where,) if given else ()
+    advice = f"write it into the notebook's first cell, which notes it as {draws.ID}"
+    code = ReasonCode.NOT_DRAWN
+    part = Part(draws.ID, NOT_MEASURED, 0, expected, actual, where, advice, code=code)
+    return _check(check, (part,), 0, NOT_MEASURED)
 
 
 def in_words(hand_in: HandIn, conditions: Sequence[Condition]) -> str:

@@ -55,15 +55,16 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         part = replace(part, status=NOT_MEASURED, expected=f"{key}: the expected answer")
         kept = f"{actual}; the expected answer is kept elsewhere"
         return replace(part, actual=kept, code=ReasonCode.EXPECTED_KEPT)
-    truth = hand_in.expected[key]
+    truths = hand_in.expected[key]
+    truth, *others = truths if isinstance(truths, list) else [truths]
     if question.kind == "interval":
         return _of_interval(question, answer, float(truth), part)
     if question.kind == "number":
-        right = _near(question, answer, float(truth))
+        right = any(_near(question, answer, float(one)) for one in (truth, *others))
         slack = f"a number within {question.tolerance} of" if question.tolerance else "exactly"
         expected = f"{key}: {slack} the right one"
     else:
-        right = as_word(answer.text) == as_word(str(truth))
+        right = as_word(answer.text) in {as_word(str(one)) for one in (truth, *others)}
         expected = f"{key}: the right word"
     actual += "" if right else ", which is not it"
     return _judged(replace(part, expected=expected, actual=actual), question, right)

@@ -69,6 +69,7 @@ class ClassFields(Strict):
     """The contents of class.yaml. Its paths are relative to the folder in the context."""
 
     title: str | None = None  # of all pages
+    term_key: str | None = None  # makes the questions that students draw differ between terms
     profile: Profile | None = None
     rubrics: Folder | None = None
     expected: Folder | None = None

@@ -58,6 +58,11 @@ NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do w
 MAXIMA, TEST_STUDENT = "Points Possible", "Student, Test"
 
 
+def own_ids(person: Person) -> set[str]:
+    """Return what a student may type as their id: the folder, the login, or the e-mail's name."""
+    return {person.student, person.login, person.email.partition("@")[0]} - {""}
+
+
 def read_roster(path: Path | None) -> dict[str, Person]:
     """Return the students of a roster, or of Canvas's gradebook. Mistakes raise SettingsError."""
     people: dict[str, Person] = {}

@@ -8,14 +8,15 @@ import difflib
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
 from autograder.errors import SettingsError
 from autograder.reading.formats import presets
 from autograder.records import HEADER_FACTS
-from autograder.settings.rubric_schema import Rubric, Scalar
+from autograder.settings.draws import about_items, with_items
+from autograder.settings.rubric_schema import Question, Rubric, Scalar
 from autograder.settings.strict_yaml import line_of, read_model, read_yaml, reason
 
 Pieces = tuple[tuple[str, ...], ...]
@@ -32,13 +33,15 @@ def files_in(folder: Path) -> list[Path]:
 
 def load_rubric(path: Path) -> Rubric:
     """Return the rubric in a file. A process parses an unchanged file only once."""
-    return _parse(path, path.read_bytes() if path.is_file() else b"")
+    pools = sorted(path.parent.glob("pools/*.yaml"))
+    return _parse(path, b"".join(each.read_bytes() for each in (path, *pools) if each.is_file()))
 
 
 # The content is an argument so that a change is noticed.
 @lru_cache(maxsize=64)
 def _parse(path: Path, content: bytes) -> Rubric:
-    rubric, lines = read_model(path, Rubric)
+    written, lines = read_model(path, Rubric)
+    rubric = with_items(written, path.parent)
     wrong = list(mistakes(rubric))
     if path.stem != rubric.lesson:  # elsewhere, lessons are found by file name
         wrong.append((("lesson",), f"lesson {rubric.lesson} belongs in {rubric.lesson}.yaml"))
@@ -48,25 +51,41 @@ def _parse(path: Path, content: bytes) -> Rubric:
 
 
 def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
-    """Return the expected answers, which are in a separate file; none if there is no such file."""
-    if not path.exists():
-        return {}
-    data, lines = read_yaml(path)
-    if not isinstance(data, dict):
-        raise SettingsError(f"{path}:1: expected `id: value` lines")
-    for key, value in data.items():
-        line = lines.get((key,), 1)
-        if key not in rubric.answers:
-            raise SettingsError(f"{path}:{line}: the rubric has no answer {key!r}")
-        question = rubric.answers[key]
-        wrong_kind = isinstance(value, str) != (question.kind == "word")
-        if isinstance(value, dict | list | bool) or value is None or wrong_kind:
-            raise SettingsError(f"{path}:{line}: {key!r} needs a {question.kind}, found {value!r}")
-        if question.choices and value not in question.choices:
-            raise SettingsError(f"{path}:{line}: {key!r} has to be one of {question.choices}")
-    for key in unexpected(rubric, data):
+    """Return the expected answers, which are in separate files; none if there are no such files.
+
+    Those about the items of a pool are in pools/NAME.yaml beside the others.
+    """
+    files = [path, *(path.parent / "pools" / f"{name}.yaml" for name in rubric.pools)]
+    data: dict[str, Any] = {}
+    there = [file for file in files if file.is_file()]
+    for file in there:
+        found, lines = read_yaml(file)
+        if not isinstance(found, dict):
+            raise SettingsError(f"{file}:1: expected `id: value` lines")
+        if file != path:
+            lines = {(f"{item}_{p}",): lines.get((item,), 1) for item in found for p in found[item]}
+            found = {f"{item}_{p}": v for item, parts in found.items() for p, v in parts.items()}
+        for key, value in found.items():
+            where = f"{file}:{lines.get((key,), 1)}"
+            if key not in rubric.answers:
+                raise SettingsError(f"{where}: the rubric has no answer {key!r}")
+            if wrong := wrong_value(rubric.answers[key], value):
+                raise SettingsError(f"{where}: {key!r} {wrong}")
+        data |= found
+    for key in unexpected(rubric, data) if there else ():
         raise SettingsError(f"{path}:1: no value for {key!r}, which is a question of the rubric")
     return data
+
+
+def wrong_value(question: Question, value: Any) -> str:
+    """Return what is wrong with an expected answer. Of a list, any value counts."""
+    values = value if isinstance(value, list) and value else [value]
+    wrong_kind = any(isinstance(one, str) != (question.kind == "word") for one in values)
+    if wrong_kind or any(isinstance(v, dict | list | bool) or v is None for v in values):
+        return f"needs a {question.kind}, found {value!r}"
+    if question.choices and not set(values) <= set(question.choices):
+        return f"has to be one of {question.choices}"
+    return ""
 
 
 def unexpected(rubric: Rubric, expected: Collection[str]) -> list[str]:
@@ -132,9 +151,14 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
         for answer in check.answers:
             if answer not in rubric.answers:
                 yield (*place, "answers"), f"there is no {answer!r} under answers"
+        if check.draw is not None:
+            pool = rubric.pools.get(check.draw.pool)
+            if pool is None or len(pool.items) < check.draw.count:
+                text = f"no pool {check.draw.pool!r} has {check.draw.count} items"
+                yield (*place, "draw"), text
     used = {answer for check in rubric.checks for answer in check.answers}
     for key, question in rubric.answers.items():
-        if key not in used:
+        if key not in used | about_items(rubric).keys():
             yield ("answers", key), f"no check uses the answer {key!r}; add it to one"
         yield from unknown_runs(("answers", key), question.of, question.base)
     for profile in ("smoke", "full"):

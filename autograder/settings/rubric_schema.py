@@ -221,6 +221,13 @@ class Condition(Strict):
         return getattr(self, self.operator)
 
 
+class Draw(Strict):
+    """Questions that are drawn for each student: all parts of `count` items of a pool."""
+
+    pool: str
+    count: int = Field(ge=1)
+
+
 class RubricCheck(Strict):
     """A line of the grade: conditions on runs, or a share of right answers or headings.
 
@@ -233,6 +240,7 @@ class RubricCheck(Strict):
     by_hand: float | None = None
     require: list[Condition] = []
     answers: list[str] = []
+    draw: Draw | None = None
     report: list[str] = []  # headings of report.md that must be there and not empty
     hidden: bool = False  # whether it counts without being shown to students
     only: Profile | None = None
@@ -250,12 +258,12 @@ class RubricCheck(Strict):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        kinds = sum(map(bool, (self.require, self.answers, self.report)))
+        kinds = sum(map(bool, (self.require, self.answers, self.draw, self.report)))
         if self.by_hand is not None and (self.require or self.answers):
             raise ValueError("a check with by_hand can have a report, but not require or answers")
         if self.by_hand is None and kinds != 1:
             raise ValueError(
-                "give exactly one of require (conditions), answers (ids), report and by_hand"
+                "give exactly one of require (conditions), answers (ids), draw, report and by_hand"
             )
         return self
 
@@ -289,6 +297,13 @@ class Question(Strict):
             )
         tolerance(self.tolerance)
         return self
+
+
+class Pool(Strict):
+    """Items of which each student draws some, and the questions that are asked about each."""
+
+    items: list[str] = []  # or in the file pools/NAME.yaml
+    ask: dict[str, Question] = Field(min_length=1)
 
 
 class RunChoice(Strict):
@@ -331,6 +346,7 @@ class Rubric(Strict):
     runs: dict[str, RunChoice] = {}
     checks: list[RubricCheck] = Field(min_length=1)
     answers: dict[str, Question] = {}
+    pools: dict[str, Pool] = {}
 
 
 def depends_on_profile(part: object) -> bool:

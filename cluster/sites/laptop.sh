@@ -36,6 +36,20 @@ launch_ranks() {
     mpirun "${flags[@]}" -np "$@"
 }
 
+# One machine plays all nodes: each copy of the program gets the name of another host.
+launch_nodes() {
+    local node ended=0 copies=()
+    for ((node = 1; node <= $1; node++)); do
+        COURSE_HOST=node$node "${@:2}" &
+        copies+=($!)
+    done
+    for node in "${copies[@]}"; do
+        wait -n || ended=$?
+        [ $ended = 0 ] || kill "${copies[@]}" 2>/dev/null || true # as srun --kill-on-bad-exit
+    done
+    return $ended
+}
+
 # Of Slurm's scontrol, the laptop's queue knows what a job needs to start again later.
 scontrol() {
     if [ "$*" != "requeue $SLURM_JOB_ID" ]; then

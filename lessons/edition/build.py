@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from lessons.edition.for_grader import old_files
+from lessons.edition.for_grader import EXPECTED, old_files
 from lessons.edition.gaps import SourceError, find_gaps, is_marker, without_solutions
 from lessons.edition.notebook_pages import (
     checked_exercises,
@@ -64,6 +64,8 @@ def build_lesson(folder: Path) -> Edition:
     exercises: dict[str, str] = {}
     checked: set[str] = set()
     for relative in made_by_hand(folder):
+        if relative.name == EXPECTED:
+            continue
         file = f"solutions/{folder.name}/{relative.as_posix()}"
         content = (folder / relative).read_bytes()
         try:
@@ -180,7 +182,7 @@ def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
         if not any(folder.iterdir()):
             folder.rmdir()
     for path, made in old_files(root, asked):
-        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
         replace_file(root / path, made)
         yield f"wrote {path}"
 

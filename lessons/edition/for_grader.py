@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.settings import rubric
+from autograder.settings.draws import about_items
 from lessons.edition.gaps import find_gaps
 from lessons.folders import choose_lessons, made_by_hand
 from lessons.questions.answer_hints import HASHES, hashes_of
 
 RUBRICS = Path("autograder") / "rubrics"
+EXPECTED = "expected.yaml"  # the answers about an item of a pool; students do not get it
 
 
 def answer_hashes(root: Path) -> dict[Path, bytes]:
@@ -32,12 +34,29 @@ def answer_hashes(root: Path) -> dict[Path, bytes]:
         right = {
             key: hashes_of(path.stem, key, asked.answers[key], value)
             for key, value in expected.items()
-            if asked.answers[key].kind in ("word", "number")
+            if asked.answers[key].kind in ("word", "number") and key not in about_items(asked)
         }
         if right:
             hashes[path.stem] = right
     content = json.dumps(hashes, indent=1) + "\n"
     return {file: content.encode()}
+
+
+def pools(root: Path) -> dict[Path, bytes]:
+    """Return the lists of all pools' items, and their answers: one folder per item in solutions/.
+
+    A pool is a folder of a lesson whose folders each contain an expected.yaml.
+    """
+    found: dict[Path, bytes] = {}
+    for file in sorted((root / "solutions").glob(f"*/*/*/{EXPECTED}")):
+        folder, name = file.parent.parent, file.parent.name
+        listed, answers = (
+            RUBRICS / below / "pools" / f"{folder.name}.yaml" for below in ("", "expected")
+        )
+        found[listed] = found.get(listed, b"") + f"- {name}\n".encode()
+        parts = ", ".join(file.read_text(encoding="utf-8").splitlines())
+        found[answers] = found.get(answers, b"") + f"{name}: {{{parts}}}\n".encode()
+    return found
 
 
 def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
@@ -76,7 +95,7 @@ def pieces(text: str, file: str) -> list[list[str]]:
 
 def old_files(root: Path, asked: tuple[str, ...] = ()) -> Iterator[tuple[Path, bytes]]:
     """Yield the files that are missing or outdated, with their required content."""
-    for path, made in (for_grader(root, asked) | answer_hashes(root)).items():
+    for path, made in (for_grader(root, asked) | pools(root) | answer_hashes(root)).items():
         there = root / path
         if not there.is_file() or there.read_bytes() != made:
             yield path, made

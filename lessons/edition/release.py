@@ -4,11 +4,13 @@ import json
 import os
 import re
 import subprocess
+import time
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import click
 
+from autograder.settings.draws import KEY_FILE
 from lessons.edition.build import build, drift
 from lessons.edition.dates import dates_of
 from lessons.edition.for_grader import RUBRICS
@@ -95,7 +97,7 @@ def secrets(root: Path) -> Iterator[tuple[str, str]]:
                 body = squeezed("\n".join(gap.body))
                 if len(body) >= TELLING and body not in shown:
                     yield f"{file}:{gap.begin}", body
-    for path in sorted((root / WITHHELD).glob("*.yaml")):
+    for path in sorted((root / WITHHELD).rglob("*.yaml")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             if re.match(r"\s*[A-Za-z][\w.-]*\s*:\s*\S", line):
                 yield f"{path.relative_to(root)}:{number}", squeezed(line)
@@ -191,7 +193,10 @@ def write_folder(
     help="A new folder, or a zip to upload.",
 )
 @click.option("--upto", "last", metavar="NN", help="All lessons up to this one.")
-def release_command(lessons: tuple[str, ...], out: Path, last: str | None) -> None:
+@click.option("--term-key", metavar="WORD", help="As in class.yaml: other incidents each term.")
+def release_command(
+    lessons: tuple[str, ...], out: Path, last: str | None, term_key: str | None
+) -> None:
     """Make the students' edition, without solutions or expected answers, as a folder or a .zip.
 
     It contains the named lessons, or all lessons if none is named. A lesson that one of them reads
@@ -212,15 +217,19 @@ def release_command(lessons: tuple[str, ...], out: Path, last: str | None) -> No
         )
     chosen = asked_for(root, lessons, last)
     files = gather(root, lesson_folders(root / "solutions").keys() - chosen)
+    if term_key:
+        files[f"{RUBRICS.as_posix()}/{KEY_FILE}"] = f"{term_key}\n".encode()
     found = list(leaks(root, files))
     if found:
         raise click.ClickException("\n".join(["nothing was released:", *found]))
     sources = {name: name for name in files}
     sources |= {top: name for top, name in AT_TOP.items() if (root / name).is_file()}
     known = dates_of(root, sources.values())
-    dates = {name: known[source] for name, source in sources.items()}
+    dates = {name: known.get(source, time.time()) for name, source in sources.items()}
     executable = frozenset(
-        name for name, source in sources.items() if (root / source).stat().st_mode & 0o100
+        name
+        for name, source in sources.items()
+        if (root / source).exists() and (root / source).stat().st_mode & 0o100
     )
     if out.suffix == ".zip":
         named = {f"{TOP}/{name}": content for name, content in files.items()}

@@ -11,6 +11,7 @@ from autograder.judging.conditions import RUN_AGAIN, judge_condition
 from autograder.judging.hand_in import HandIn, matching
 from autograder.records import Run
 from autograder.settings import rubric
+from autograder.settings.draws import ID, for_person, key_of_release
 from autograder.settings.rubric_schema import Question, Rubric
 from autograder.submissions.answers import answers_of
 from autograder.submissions.kinds import Kind, kind_of
@@ -38,6 +39,8 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
     """Yield sentences about everything that the grader will not find."""
     file = rubric.FOLDER / f"{lesson}.yaml"
     asked = rubric.load_rubric(file) if file.exists() else None
+    if asked and asked.pools:
+        asked = for_person(asked, own_id(bundle), None, key_of_release(rubric.FOLDER))
     outputs = bundle.files.get("outputs", [])
     known = [run for run in runs if run.format != "unknown"]  # no run is expected in err.txt
     if not outputs:
@@ -68,6 +71,13 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
         yield from gaps_in(bundle.folder, path)
     if "notebook" not in bundle.files:
         yield "no notebook"
+
+
+def own_id(bundle: Bundle) -> str:
+    """Return the id by which the student's questions are drawn, as answers.txt has it."""
+    files = {bundle.folder / one: str(one) for one in bundle.files.get("answers", [])}
+    given, _ = answers_of(files, [ID])
+    return given[ID].text if ID in given else ""
 
 
 def needed_runs(asked: Rubric) -> set[str]:

@@ -13,7 +13,7 @@ from lessons.folders import LESSON_NAME
 from lessons.student.bundle import Bundle, choose_files, dates_of, read_bundle
 from lessons.student.drop import hand_in
 from lessons.student.ended_badly import not_counted
-from lessons.student.grader_misses import what_is_missing
+from lessons.student.grader_misses import own_id, what_is_missing
 from lessons.student.lesson_folder import find_folder, in_folder, lesson_here, shown
 from lessons.student.own_grade import own_grade
 from lessons.student.start_page import write_again
@@ -45,6 +45,8 @@ def submit_command(lesson: str | None, inside: Path | None, out: Path | None) ->
     write_zip(target, contents, frozenset(), dates_of(bundle, contents))
     size = target.stat().st_size / 1000
     click.echo(f"{target.resolve()}: {len(contents)} files of {shown(folder)}, {size:.0f} kB")
+    if name := own_id(bundle):
+        click.echo(f"  your id:   {name} (your questions are drawn by it)")
     tell(bundle, extra, problems)
     tell_grade(bundle, number)
     write_again(folder)

@@ -449,5 +449,6 @@ course.plots.speedup_card(speed, save="my_speedup.png")
 #
 #     lessons submit 10
 #
-# Next: lesson 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed:
+# Next: lesson 11 splits a network that does not fit. Lesson 17 is a clinic: unused parameters, exact tests, and jobs
+# that hang. Further reading: S. Li and others, *PyTorch Distributed:
 # experiences on accelerating data parallel training*, arXiv:2006.15704; PyTorch's notes on DDP.

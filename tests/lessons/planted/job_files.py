@@ -16,6 +16,15 @@ if [ "$status" != 0 ] && {NEWER}; then
     scontrol requeue "$SLURM_JOB_ID"
 fi
 """
+AGENT = """
+agent=(torchrun --nnodes=2 --nproc-per-node=2 --rdzv-backend=c10d)
+agent+=(--rdzv-id=1 --rdzv-endpoint="$(hosts | head -n 1):29500")
+"""
+ONE_CORE = """
+#SBATCH --nodes=2
+#SBATCH --ntasks=4
+#SBATCH --cpus-per-task=1
+"""
 BACKGROUND = 'launch python -u train.py --folder "$folder" "$@" &\n'
 
 # Gap of a job file -> what was put there -> words of the public check that refuses it.
@@ -31,6 +40,13 @@ JOB_FILES: dict[str, dict[str, dict[str, str]]] = {
         },
         "job_shell.sbatch 15.6": {
             f"{BACKGROUND}wait $! || status=$?{REQUEUE}": "USR1 ended it",
+        },
+    },
+    "17": {
+        "job_nodes.sbatch 17.6: two nodes": {ONE_CORE: "loader's two workers"},
+        "job_nodes.sbatch 17.6: the words": {
+            AGENT: "29500 for both",
+            "agent=(python)": "launch_nodes 2 torchrun",
         },
     },
 }

@@ -39,7 +39,7 @@ def test_the_lesson_has_its_parts(folder):
         assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
 
 
-NUMBERED = [*(f"{number:02}" for number in range(12)), "13", "14", "15", "16"]
+NUMBERED = [*(f"{number:02}" for number in range(12)), "13", "14", "15", "16", "17"]
 
 
 @pytest.mark.parametrize("lesson", NUMBERED)
@@ -64,7 +64,7 @@ def test_every_prediction_comes_back(lesson):
 
 
 # Jobs that come back, or that start two agents, do something after the launch.
-LAST = ("launch ", 'exit "$status"', 'wait "$first"')
+LAST = ("launch ", "launch_nodes ", 'exit "$status"', 'wait "$first"')
 
 
 @pytest.mark.parametrize(

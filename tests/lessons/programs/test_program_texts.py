@@ -57,6 +57,7 @@ COPIES = [
     ("10_native/ranks.py", "11_pipeline/ranks.py"),
     ("10_native/ranks.py", "12_scaling/ranks.py"),
     ("10_native/ranks.py", "13_shard/ranks.py"),
+    ("10_native/ranks.py", "17_clinic/ranks.py"),
     ("10_native/resnet.py", "12_scaling/resnet.py"),
     ("06_allreduce/network.py", "09_learning_rate/network.py"),
     ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),

@@ -1,0 +1,275 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 17 · The clinic
+#
+# **Why does my job hang, why is its accuracy wrong, and which rank did it?**
+#
+# In part A you mend seven things that go wrong when one GPU becomes many. In part B you get recordings of six
+# real jobs that failed, and name the rank, the line and the fault. Your six are not your neighbour's.
+#
+# Part A takes 75 minutes and part B 45, in two sittings. You need lesson 10. On two CPU cores, the jobs of this
+# page take about a minute.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": GPUs
+ranks = 2  # in "full" as many as you have GPUs
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
+my_id = "ada"  # your login on the cluster, or the part of your e-mail address before the @
+
+# %% tags=["setup"]
+from pathlib import Path
+
+import yaml
+
+from lessons import course
+
+device = gpus if profile == "full" else ""
+
+# %% [markdown]
+# ## The rank that died is innocent
+#
+# This is the end of a real job on four ranks. Every message is about a connection. Read what the ranks printed, then
+# the collectives that PyTorch's *flight recorder* wrote down.
+
+# %%
+course.incidents.contents("example")
+course.incidents.show("example", *course.incidents.part("example", "printed", lines=8))
+course.incidents.show("example", *course.incidents.part("example", "collectives", lines=24))
+
+# %% [markdown]
+# Rank 3 was the first to end: it expected 40 bytes and got 96. Compare the fourth collective of the other ranks.
+# Two of them send an array of 5 × 16 numbers, but rank 0 sends one of 16 × 12. Rank 3 died because it listened.
+#
+# This is the rule of the whole lesson: **the first message is not the cause**. Ask what each rank did *last*, and
+# which rank did something else.
+#
+# ## Predict
+#
+# A DistributedSampler on 4 ranks shares out 1,601 test images. How many are tested twice?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_twice to a number of images
+predict_twice = 3
+### END SOLUTION
+course.answers.note(predict_twice=predict_twice)
+
+# %% [markdown]
+# ## Part A: mend it
+#
+# Exercises 17.1, 17.2, 17.6 and 17.7 are for everybody. Of 17.3, 17.4 and 17.5 choose one.
+#
+# ### Unused parameters
+#
+# `unused.py` has a network with two heads. The second one is used in every second step only. With plain DDP, the step
+# after raises `Expected to have finished reduction in the prior iteration`: DDP waits for a gradient that no backward
+# pass computes. It may be the most frequent question about DDP.
+#
+# Three mends are in use. `find_unused_parameters=True` lets DDP walk through the graph of each step and mark what is
+# missing. A term of zero times the sum of the head's outputs gives every parameter a gradient, which is zero.
+# `static_graph=True` remembers which parameters the *first* step used.
+#
+# **Exercise 17.1.** Complete `distribute` in `unused.py`, or change `loss_of` as well. Which of the three is wrong here?
+
+# %% tags=["check"]
+import unused
+
+course.check("17.1", unused)
+
+# %% [markdown]
+# The set of used parameters changes from step to step, so the static graph is the wrong promise. The other two agree
+# with one process, but only because this optimizer has no memory. With momentum, one of them moves the second head even
+# in steps that do not use it. What is `parameter.grad` in each case, `None` or zero, and what does SGD do with it?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: set moves_unused to "search" or "zero"
+moves_unused = "zero"
+### END SOLUTION
+course.answers.note(moves_unused=moves_unused)
+
+# %% [markdown]
+# ### An exact test
+#
+# A sampler that pads its shares counts some images twice. Ranks that reduce after each batch hang, because
+# their numbers of batches differ. And a mean of batch means is wrong if the last batch is smaller.
+#
+# **Exercise 17.2.** Complete `exact.py`: no padding, and one reduction of two whole numbers.
+
+# %% tags=["check"]
+import exact
+
+course.check("17.2", exact)
+
+# %%
+from torch.utils.data import DistributedSampler
+
+padded = sum(len(DistributedSampler(range(1601), 4, rank)) for rank in range(4))
+course.predictions.compare("predict_twice", padded - 1601, "images", how="counted")
+
+# %% [markdown]
+# ### Choose one
+#
+# **Exercise 17.3, BatchNorm over all ranks.** With 4 images on a GPU, mean and variance are noise. SyncBatchNorm takes
+# them over all ranks' images. Write it in `batchnorm.py` with one collective. The ranks may have unequal numbers of
+# images, so means of means are wrong. `SumOverRanks` shows how a gradient passes through a collective.
+
+# %% tags=["check"]
+import batchnorm
+
+course.check("17.3", batchnorm)
+
+# %% [markdown]
+# **Exercise 17.4, seeds.** Every worker process of a loader gets a copy of the data set, and with it a copy of its
+# random numbers. Then all workers cut their images in the same places, in every epoch. In `seeds.py`, give each
+# worker numbers of its own: for each seed, epoch, rank and worker. A second run must draw the same ones.
+
+# %% tags=["check"]
+import seeds
+
+course.check("17.4", seeds)
+
+# %% [markdown]
+# **Exercise 17.5, weights by tokens.** Texts have different lengths. A mean over each part's tokens, and then over
+# parts and ranks, gives a token in a short part more weight. Several frameworks had this wrong for years:
+# Transformers (issues 34191 and 34242), torchtune (1917), ms-swift (10165). Complete `accumulate` in `tokens.py`. DDP
+# divides by the number of ranks. What do you divide by?
+
+# %% tags=["check"]
+import tokens
+
+course.check("17.5", tokens)
+
+# %% [markdown]
+# Now the same tests on all your ranks. `probe.py` also measures what the search for unused parameters costs.
+
+# %%
+probe = course.submit("job.sbatch", options=course.on_nodes(ranks, device))[-1]
+for measure in probe.measures:
+    value = measure["value"] if measure["failed"] is None else measure["failed"]
+    print(f"{measure['name']}: {value}")
+
+# %% [markdown]
+# **What you should see.** `culprits_wrong` fails until exercise 17.7 is done. The numbers that should be 0 are at most
+# 1e-15. `search_ms` is a few percent to a third above `plain_ms` on two cores of an AMD EPYC; the values differ from
+# run to run, and nobody grades them.
+#
+# ### The job file
+#
+# `torchrun` is an *agent*: one on each node starts that node's ranks, and the agents meet at one address. Four
+# mistakes are common. One agent per rank gives 16 processes instead of 4. A constant port collides with another job. A
+# rank with one core starves the workers of its loader. And `localhost` is another machine on each node.
+#
+# **Exercise 17.6.** Complete `job_nodes.sbatch`: two nodes with two ranks each, and cores for each rank and its
+# loader's two workers. The last line starts the words in `agent` once on each node, as `srun --ntasks-per-node=1`
+# does, and `hosts` prints the nodes' names. The agent is torchrun, with `--nnodes`, `--nproc-per-node`,
+# `--rdzv-backend=c10d`, an `--rdzv-id` and an `--rdzv-endpoint`.
+
+# %% tags=["check"]
+course.check("17.6", "job_nodes.sbatch")
+
+# %%
+nodes = course.submit("job_nodes.sbatch")
+course.show_output(nodes)
+
+# %% [markdown]
+# On a laptop, both agents run on one machine, and `COURSE_HOST` gives each the name of a node. The record says that
+# it is simulated.
+#
+# ### Who is missing?
+#
+# The flight recorder keeps each rank's last collectives: number, operation, sizes, state. Set
+# `TORCH_FR_BUFFER_SIZE=2000` to switch it on. NCCL writes the dumps when a collective times out
+# (`TORCH_NCCL_DUMP_ON_TIMEOUT=1`; needs GPUs, not run here), and PyTorch's `torchfrtrace` compares them. It also
+# works with Gloo: that is how the recordings below were made.
+#
+# **Exercise 17.7.** Write your own comparison: complete `find_culprit` in `culprit.py`.
+
+# %% tags=["check"]
+import culprit
+
+course.check("17.7", culprit)
+
+# %%
+probe = course.submit("job.sbatch", options=course.on_nodes(ranks, device), again=True)[-1]
+print(
+    [(each["name"], each["value"]) for each in probe.measures if each["name"] == "culprits_wrong"]
+)
+
+# %% [markdown]
+# ## Part B: name it
+#
+# These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of them,
+# so write your own id into the first cell. You get the program, all that the ranks printed, stacks (from jobs that hung),
+# collectives and the accounting.
+#
+# For each incident, say:
+#
+# - `rank`: who is at fault (of several, the lowest);
+# - `line`: the line of `train.py` in which that rank leaves the others, or through which its fault reaches them;
+# - `proof`: the number of one line of the recording that proves it;
+# - `kind`, one of ten:
+#
+# | kind | what happened to the rank |
+# |---|---|
+# | `skipped` | it left out a collective that the others made |
+# | `short` | it had fewer batches than the others |
+# | `order` | it made its collectives in another order |
+# | `killed` | it was killed from outside |
+# | `raised` | its program raised an error |
+# | `late` | it needed far more time than the others |
+# | `twice` | it read the images of another rank |
+# | `apart` | its network was not that of the others |
+# | `infinite` | its loss was no finite number, and it spread |
+# | `unused` | it left parameters unused that DDP waited for |
+
+# %%
+mine = course.incidents.draw(my_id)
+course.incidents.contents(mine[0])
+
+# %%
+course.incidents.show(mine[0])
+
+# %% [markdown]
+# Answer all six in one cell; here is the form for one. Nobody tells you whether an answer is right until your work is
+# graded. To practise on others, with the answers: `lessons clinic --practice`, in a terminal.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: note rank, line, kind and proof for each of your six incidents
+for name in mine:
+    right = yaml.safe_load(Path("incidents", name, "expected.yaml").read_text())
+    course.incidents.note(name, **{part: values[0] for part, values in right.items()})
+### END SOLUTION
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | cause |
+# |---|---|
+# | `Expected to have finished reduction in the prior iteration` | a parameter had no part in the loss: plain DDP waits for its gradient. With `static_graph=True` the same words, because the graph changed |
+# | an accuracy that changes with the number of ranks | padded shares, or means of means |
+# | an innocent rank ends with `op.preamble.length <= op.nbytes` (Gloo) | another rank made a collective of another size |
+# | `Connection closed by peer` on all ranks but one | the one that is silent has ended, and the accounting says how |
+#
+# ## Recap
+#
+# - The first message is not the cause. Compare what each rank did last.
+# - Silent jobs fail, too: print once per rank what it reads, what it starts from, and how long it waits.
+# - Exact sums are cheap: one collective of numerators and denominators.
+# - A rank that may leave out a step has to leave it out on all ranks.
+#
+# **Submit** your work in a terminal. It repeats the id by which your incidents were drawn.
+#
+#     lessons submit 17
+#
+# Further reading: PyTorch's tutorial on the flight recorder; Stas Bekman's *Machine Learning Engineering*, on
+# debugging; lesson 10 on hangs, lesson 15 on jobs that die.
