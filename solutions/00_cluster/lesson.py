@@ -173,11 +173,11 @@ except course.JobError as error:
 course.predictions.compare("predict_survivor", survivor, how="saw")
 
 # %% [markdown]
-# **What you should see.** In the error file, the launcher reports that rank 1 was *killed* (`mpirun` adds: by
-# signal 9). Then the launcher ends rank 0, and the job is `FAILED`. Sometimes rank 0 is faster, and the file also
-# contains its traceback: in `loss.backward()`, where the ranks average their gradients, it lost its connection.
-# One dead rank ends the training on all ranks, and whatever was not saved is lost. A rank that hangs is worse:
-# all the others wait for it, and nothing ends. Lesson 10 shows that.
+# **What you should see.** In the error file, the launcher reports that rank 1 was *killed* (`mpirun` adds: by signal
+# 9). Then the launcher ends rank 0, and the job is `FAILED`. Sometimes rank 0 is faster, and the file also contains
+# its traceback: in `loss.backward()`, where the ranks average their gradients, it lost its connection. One dead rank
+# ends the training on all ranks, and whatever was not saved is lost. A rank that hangs is worse: all the others wait
+# for it (lesson 10).
 #
 # ## In a terminal
 #
@@ -243,9 +243,9 @@ for line in lines:
     time.sleep(2)  # so that you can see it end
 
 # %% [markdown]
-# **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets. `CF` means that the nodes
-# are being *configured*, and `R` means *running*. After the cancel, the job is gone from the queue. Only the
-# accounting still lists it, as `CANCELLED`, with the seconds for which it held its core.
+# **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets, `CF` *configuring* the
+# nodes, and `R` *running*. After the cancel, only the accounting still lists the job, as `CANCELLED`, with the
+# seconds for which it held its core.
 #
 # Learn these commands: they work on every Slurm machine.
 #
@@ -275,13 +275,13 @@ course.predictions.compare("predict_lines", len(tasks), how="counted")
 
 # %% [markdown]
 # `#SBATCH --ntasks=2` reserves room for two tasks, but starts none. The job file itself runs once, and so does every
-# program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0, as if all were
-# well, but most of what you paid for was idle (half of it, in the `smoke` profile).
+# program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0, but all cores but
+# one were idle.
 #
 # ## What a job costs
 #
-# Nobody else can use the cores that your job holds, whether it computes or not. So you pay for cores ×
-# time, in **core hours** (or GPU hours): one core for one hour, or four cores for a quarter of an hour.
+# Nobody else can use the cores that your job holds, whether it computes or not. So you pay for cores × time, in
+# **core hours** (or GPU hours).
 #
 # **Exercise 0.3.** Write two functions. All times are in seconds. `jobs` is a list of triples: cores,
 # elapsed time, and the CPU time that the job really used (Slurm calls it `TotalCPU`).
@@ -411,9 +411,9 @@ course.check("0.5")
 # compute node that the portal requested for you. They offer other programs in the same way: RStudio, image platforms
 # such as BisQue and, years ago, NVIDIA's DIGITS.
 #
-# **Environments.** A course at BioHPC (UT Southwestern, 2022) created its own environment with `conda create
-# -n py3.6-keras …` and registered it as a kernel with `ipython kernel install --user --name py3.6-keras
-# --display-name "…"`.
+# **Environments.** BioHPC (UT Southwestern, 2022) let students create an environment with `conda create -n
+# py3.6-keras …` and registered it as a kernel with `ipython kernel install --user --name py3.6-keras --display-name
+# "…"`.
 #
 # **Modules** make a site's software available, for example `module load python/3.6.4-anaconda` at BioHPC.
 # Names and versions differ between sites. In this course, the site's file loads them.
@@ -434,6 +434,12 @@ course.check("0.5")
 #
 #     srun --jobid=JOB --overlap nvidia-smi
 #
+# Two nodes that you may meet, from JUWELS' user guide and NVIDIA's data sheets:
+
+# %%
+course.plots.nodes()
+
+# %% [markdown]
 # **An interactive hour.** To try things out, request a node and stay there:
 #
 #     source ~/.dl-course/site.sh
@@ -444,9 +450,6 @@ course.check("0.5")
 #
 # Load the site's file twice. Before the allocation, it tells `salloc` the account and the partition. Inside the
 # allocation, it loads the software. If you forget `exit`, you pay for an idle node. (A laptop needs no `salloc`.)
-#
-# **Time limits** are not exact. On a real Slurm (one machine that acts as four nodes), a job with a limit of
-# one minute ended after about 1:25, because Slurm checks only now and then.
 #
 # ## Traps
 #

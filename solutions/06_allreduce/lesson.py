@@ -15,9 +15,9 @@
 #
 # **What travels between workers in one step, and how long must it take?**
 #
-# Run lesson 01's program on several processes. Each computes the gradient of its share of a batch, and none can take
-# the step before it has the mean over all shares. This exchange is called **allreduce**. You write it twice, count
-# its bytes, time it, and predict its time.
+# Several processes run lesson 01's program. Each computes the gradient of its share of a batch, and needs the mean
+# over all shares before it can take the step. This exchange is called **allreduce**. You write it twice, count its
+# bytes, and predict its time.
 #
 # Allow 90 minutes. On two CPU cores all runs on this page take less than a minute.
 
@@ -39,8 +39,8 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # ## Predict
 #
 # A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need the gradients' sum.
-# How many megabytes must the *busiest* process transfer before every process has the sum? (Data that it sends and
-# receives at the same time counts once.)
+# How many megabytes must the *busiest* process transfer before every process has the sum? (What it sends and receives
+# at the same time counts once.)
 #
 # 1. The workers form a **ring**, and each talks only to its two neighbours.
 # 2. A separate **parameter server** receives from and sends to all four.
@@ -69,8 +69,7 @@ course.answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_s
 #
 # **Exercise 6.1.** Complete `ps_allreduce`. Rank 0 is both server and worker, and on every rank the sum must end up
 # in `values`. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They
-# support `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, and never buffer a message, so a call that could hang does
-# hang.
+# never buffer a message, so a call that could hang does hang.
 
 # %% tags=["check"]
 import collectives
@@ -110,7 +109,7 @@ except Hang as hang:
     print(hang)
 
 # %% [markdown]
-# All ranks send; none receive. `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)` does both at once.
+# `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)` does both at once.
 #
 # **Exercise 6.2.** Complete `ring_allreduce`. `chunks` are views into `values`: writing into a chunk changes the array.
 # If size does not divide the length, the first chunks are one number longer.
@@ -136,8 +135,7 @@ for scheme, arrays in counted.items():
 # arrays, which is never more than two. With whole arrays going around, each rank would move p − 1.
 #
 # The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather**
-# gives all ranks all chunks. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks
-# (lesson 13) skips the second.
+# gives all ranks all chunks. Each half moves (p − 1)/p arrays. Lesson 13 uses them one by one.
 #
 # ## How long must it take?
 #
@@ -205,8 +203,8 @@ course.check("6.4", train)
 
 # %% [markdown]
 # `train.py` differs from lesson 01's in five ways: a communicator; a *slice* of the batch for each rank
-# (`batch[rank::size]`); a *broadcast*, because each rank draws different initial parameters; averaged *gradients*;
-# and printing and saving on rank 0 alone. The batch is 32 for all ranks together, as on one rank.
+# (`batch[rank::size]`); a *broadcast*; averaged *gradients*; and printing and saving on rank 0 alone. The batch is 32
+# for all ranks together, as on one rank.
 
 # %%
 runs = {}
@@ -277,10 +275,9 @@ course.plots.faults(broken, more=["first_step", "away_from_one_rank"])
 #
 # - A spread of 0 proves that all ranks agree, but not that they are right. With `divide` and with `slice` all ranks
 #   take the same wrong step. Only the comparison with one rank shows the fault.
-# - `divide` takes steps that are exactly twice as long, and learns *more* in two epochs.
+# - `divide` takes steps twice as long, and learns *more* in two epochs.
 # - With `half` each rank has one finished chunk and one with only its own gradients.
-# - Open MPI buffers up to about 4 kB between two ranks of one node: 800 bytes were sent though nobody received them,
-#   but 8,000 were not.
+# - Open MPI buffers up to about 4 kB between two ranks of one node: 800 bytes were sent, 8,000 were not.
 #
 # ## While the backward pass still runs
 #
@@ -335,10 +332,9 @@ lines = {s: lambda n, s=s: model(s, p, n, alpha, beta) for s in ("server", "ring
 course.plots.allreduce_times(points, lines, [unseen])
 
 # %% [markdown]
-# **What you should see.** The lines are flat on the left, where latency dominates, and proportional to the bytes on
-# the right. On two cores of a shared Intel Xeon (Open MPI 5.0.11), two ranks took 7 µs for 1 kB with the server, 24
-# with the ring and 3 with the library. For 10 MB they took 3.2, 1.8 and 1.7 ms. Arrays that fit into the cache are
-# faster than the model says.
+# **What you should see.** Latency dominates on the left, bytes on the right. On two cores of a shared Intel Xeon
+# (Open MPI 5.0.11), two ranks took 7 µs for 1 kB with the server, 24 with the ring and 3 with the library. For 10 MB
+# they took 3.2, 1.8 and 1.7 ms. Arrays that fit into the cache are faster than the model says.
 #
 # ## Why rings lose when ranks are many
 #
@@ -364,9 +360,8 @@ for n in (4_000, 102_500_000):
 # **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For 102.5
 # MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its 57 ms; halving and
 # doubling takes 17 ms, and the plain tree takes 197 ms. So libraries choose by size and number of ranks. NCCL has
-# rings and *pipelined double* trees: two trees carry half of the array each, in small pieces, so they have the
-# latency of a tree and nearly the bandwidth of a ring (NVIDIA's article on NCCL 2.4), about 17 ms here (computed).
-# (The model assumes that distant partners are as fast as neighbours.)
+# rings and *pipelined double* trees, with the latency of a tree and nearly the bandwidth of a ring (NVIDIA's article
+# on NCCL 2.4): about 17 ms here (computed). (The model assumes that distant partners are as fast as neighbours.)
 #
 # ## Back ends, and many small arrays
 #
@@ -398,17 +393,18 @@ for m in found.measures:  # many small arrays, and the two halves
     if m["name"] in ("fusion_s", "half_s"):
         what = f"{m['arrays']} of 1 kB" if m["arrays"] else f"{m['bytes'] / 1e6:.0f} MB"
         print(f"{m['backend'] or 'mpi':5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
+course.plots.nodes()
 
 # %% [markdown]
 # **What you should see.** The smallest array takes much longer with Gloo than with MPI. The 160 arrays of 1 kB take
 # longer one by one than fused, most of all with Gloo. The two halves together take about as long as the allreduce.
 #
-# In the `full` profile, the cell measures within a node, with all its GPUs, and between two nodes, up to 512 MB,
-# because 10 MB is too little to fill NVLink. What others measured as bus bandwidth: 208 GB/s for two A100 joined by
-# all 12 links of each (300 GB/s on the data sheet; NVIDIA/nccl-tests#178), and 91 GB/s between two nodes of eight
-# A100 with four cards of 200 Gb/s (100 on the data sheet; nccl-tests#100). Where four A100 are joined without a
-# switch, a pair has 4 of the 12 links, 100 GB/s (computed). This cell's two nodes use one GPU each, and so perhaps
-# one card: 25 GB/s. [What NCCL says](../../docs/nccl.md) explains its errors, and how to see which network it uses.
+# The picture shows two nodes. In the `full` profile, the cell measures within a node, with all its GPUs, and between two nodes, up to 512 MB,
+# because 10 MB is too little to fill NVLink. Others measured a bus bandwidth of 208 GB/s for two A100 joined by all
+# 12 links (data sheet: 300; NVIDIA/nccl-tests#178), and 91 between two nodes of eight A100 with four 200 Gb/s cards
+# each (data sheet: 100; nccl-tests#100). Where four A100 are joined without a switch, a pair has 4 links: 100 GB/s
+# (computed). This cell's two nodes use one GPU each, and so perhaps one card: 25 GB/s. [What NCCL
+# says](../../docs/nccl.md) explains its errors, and how to see which network it uses.
 #
 # ## Late, and early
 #
@@ -425,8 +421,7 @@ for m in exchange.measures:
 
 # %% [markdown]
 # **What you should see.** A step gets longer by about the straggler's 20 ms. Overlapping gains little on a CPU,
-# because the same core computes and moves the message. Where a network card or GPU moves it, overlapping can hide the
-# shorter of the two times.
+# because the same core computes and moves the message.
 #
 # ## Write down your answers
 #
@@ -496,7 +491,7 @@ course.predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # - For many ranks or small arrays use trees, and send small arrays as one.
 # - The slowest rank sets the pace. A correct program has equal parameters on all ranks, but so do many wrong ones.
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 06
 #

@@ -83,8 +83,6 @@ course.answers.note(
 # | 4 broadcast | parameters of rank 0 | equal steps from different starts: the ranks never agree, and each loss falls |
 # | 5 rank 0 only | checkpoint and prints | N ranks write one file at the same time: one is refused, or the file is damaged |
 #
-# (Some call rank 0 the *master*.)
-#
 # **Exercise 7.1.** Complete `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes, and `hvd.local_rank()`
 # counts within one node.
 
@@ -104,7 +102,7 @@ course.check("7.2", train)
 # %% [markdown]
 # **Exercise 7.3.** Complete `start_alike`. The program seeds each rank differently, so each rank shuffles in its own
 # order. Different seeds also mean different start parameters, so rank 0 has to broadcast its own. Every rank calls
-# `broadcast_variables`. Rank 0 sends, and the others receive.
+# `broadcast_variables`.
 #
 # Horovod's callback `BroadcastGlobalVariablesCallback` acts *after* the first batch, which each rank then trains from
 # its own parameters. This program broadcasts before that.
@@ -113,8 +111,8 @@ course.check("7.2", train)
 course.check("7.3", train)
 
 # %% [markdown]
-# **Exercise 7.4.** Complete `checkpoints`. It returns the callbacks that write the file: a `ModelCheckpoint` on rank 0,
-# and none on the other ranks. Save only the weights, because `--resume` reads them with `model.load_weights`.
+# **Exercise 7.4.** Complete `checkpoints`. It returns the callbacks that write the file: a `ModelCheckpoint` on rank
+# 0, and none on the other ranks. Save only the weights.
 
 # %% tags=["check"]
 course.check("7.4", train)
@@ -201,8 +199,8 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #
 # - The parameters of all ranks are equal to the last bit.
 # - The job also ran `probe.py`: four steps of your functions on real ranks, then the same steps on one process, with
-#   the batches of all ranks. Up to rounding, `update_error`, the difference, is 0. Test any distributed program in this
-#   way: a loss that falls shows much less.
+#   the batches of all ranks. Up to rounding, `update_error`, the difference, is 0. Test any distributed program in
+#   this way.
 # - **An epoch is no shorter on several ranks**, because each still reads every image. Here it is longer: the network
 #   is small, and 407,050 gradients are sent after each step. On two cores of a shared AMD EPYC (two threads per rank),
 #   3,200 images took 0.4 s per epoch on one rank and 0.9 to 1.0 s on two.
@@ -259,8 +257,7 @@ course.plots.faults(broken)
 # | `seeds` | 0 → 0 → 0 → 0 | 0.214 | 0.863 |
 # | `guard` | 0 → 0 → 0 → 0 | 0.124 | 0.902 |
 #
-# - Without the average the ranks drift apart step by step. Without the broadcast they take the *same* steps from
-#   different starts, so the distance never changes.
+# - Without the broadcast the ranks take the *same* steps from different starts, so the distance never changes.
 # - `seeds` ends exactly like `average`: the mean of two equal gradients is that same gradient. The spread is 0.
 # - `guard`: in each of six saves one rank wrote and the other failed with `unable to lock file`. Without file locks,
 #   as on many parallel file systems, one save in five failed with `bad object header version number`.
@@ -306,8 +303,8 @@ for name, run in broken.items():
 # All make the same number of steps. So on N ranks
 #
 # - **speedup** = N × alone / together;
-# - **ceiling** = N × alone / silent, the speedup of copies that never communicate. They share memory, caches and
-#   clock, so the ceiling may be below N;
+# - **ceiling** = N × alone / silent, the speedup of copies that never communicate. They share memory and caches, so
+#   it may be below N;
 # - **share** = silent / together: how much of the ceiling is left after your exchange. Above 1 it is noise.
 #
 # Each ratio is computed within a round, so other load on the machine affects all phases equally. The result is the
@@ -336,11 +333,12 @@ for name, run in broken.items():
 #
 # Then `autograder read 07_nodes_*.out` compares them.
 #
-# What does it cost to leave the node? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each sends 2 · 7/8
-# · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, and through 300 GB/s of NVLink it takes 0.6 ms
-# (computed from data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an H100 needs 14
-# s for 50,000 images (lesson 05), so one card per node makes it 10 % longer. With four cards per node, as in JUWELS
-# Booster and MareNostrum 5 (user guides), it is 2 to 3 %, or less where the exchange overlaps with the backward pass.
+# What does it cost to leave the node (drawn below)? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each
+# sends 2 · 7/8 · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, and through 300 GB/s of NVLink it
+# takes 0.6 ms (computed from data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an
+# H100 needs 14 s for 50,000 images (lesson 05), so one card per node makes it 10 % longer. With four cards per node,
+# as in JUWELS Booster and MareNostrum 5 (user guides), it is 2 to 3 %, or less where the exchange overlaps with the
+# backward pass.
 #
 # In the `full` profile, the next cell submits all sizes. **Nobody has run it on GPUs for this course yet.**
 #
@@ -361,7 +359,8 @@ rounds = words[profile].split()
 [speed] = course.submit("job_speed.sbatch", *rounds, options=several)
 share = course.rounds.share(speed)
 course.predictions.compare("predict_share", share)
-display(course.plots.speed_rounds(speed), course.plots.speedup_card(speed, save="my_speedup.png"))
+display(course.plots.nodes(), course.plots.speed_rounds(speed))
+display(course.plots.speedup_card(speed, save="my_speedup.png"))
 if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their range
     course.expectations.compare("Share of the ceiling", share, between=(0.75, 1.1))
 
@@ -477,8 +476,8 @@ course.plots.tensor_timeline(steps[-4:-1])
 # %% [markdown]
 # **What you should see.** The seconds are those from start to end. The picture shows the parts of a step. A tensor is
 # *negotiated* from the moment one rank has its gradient until all have it. Then it *travels*, often together with
-# others. Long negotiation means unequal work among the ranks. A long travel time means little computation per
-# gradient. `chrome://tracing` shows the whole file.
+# others. Long negotiation means unequal work among the ranks, and long travel little computation per gradient.
+# `chrome://tracing` shows the whole file.
 #
 # ## On your cluster
 #
@@ -494,9 +493,7 @@ course.plots.tensor_timeline(steps[-4:-1])
 #
 #     sbatch job.sbatch --train-samples 3200 --epochs 8 --resume
 #
-# **Launchers and networks.** MPI, Slurm's `srun` or `horovodrun --gloo` starts the ranks. On GPUs NCCL carries the
-# gradients. `pip install horovod` often compiles against the wrong MPI; prefer the cluster's module, or a container
-# (`job_container.sbatch`). See [Run Horovod on a cluster](../../docs/horovod.md).
+# **Launchers, networks, containers**: see [Run Horovod on a cluster](../../docs/horovod.md).
 #
 # ## Traps
 #
@@ -516,7 +513,7 @@ course.plots.tensor_timeline(steps[-4:-1])
 # - Five steps: init, pin, wrap and scale, broadcast, rank 0 writes. Most prevent faults that raise no error.
 # - The spreads *before the first step* and *at the end* identify a fault; accuracy does not.
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 07
 #

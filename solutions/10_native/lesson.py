@@ -143,18 +143,16 @@ for name, found in runs.items():
 
 # %% [markdown]
 # **What you should see.** Both runs take the same number of steps. Their accuracies differ by a few images out of
-# 10,000. With such a small network two ranks gain nothing: the last epoch took 0.24 and 0.22 s on one rank, and 0.22
-# and 0.27 s on two (two idle cores of an AMD EPYC, Gloo). Two ranks pay off with more work per message: with
-# convolutions and 128 images *on each rank* (`--model cnn`), an epoch of 6,400 images went from 8.1–9.7 s on one rank
-# to 4.3–6.5 s on two.
+# 10,000. With such a small network two ranks gain nothing: 0.22 to 0.27 s per epoch in both (two idle cores of an AMD
+# EPYC, Gloo). They pay off with more work per message: with convolutions and 128 images *on each rank* (`--model
+# cnn`), an epoch of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two.
 #
 # **Try** the other launcher, in a terminal:
 #
 #     LAUNCHER=torchrun sbatch job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
 #
-# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. An
-# image that is counted twice would change the test accuracy, so `range` divides the test images among the ranks
-# without repeats.
+# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. The
+# test images are divided without repeats, by `range`.
 #
 # **On GPU nodes**, add `device_id=device` in `init_process_group`: it connects NCCL at once, so a broken network
 # fails at the start.
@@ -260,15 +258,15 @@ slow = "Are there more ranks than cores? Then they take turns, and a step waits 
 course.expectations.compare(
     "A step is longer by", longer, between=(30, 60), unit="ms", below=alone, above=slow
 )
+course.plots.nodes()
 
 # %% [markdown]
-# **What you should see.** Small buckets are sent early, from the last layer to the first. The single bucket is
-# sent when all gradients are computed. (A bar includes the time that a bucket waits for the link, so bars overlap.) A rank that is 40 ms late makes *every* step of every rank about 40 ms longer.
-# The line above says whether your machine was quiet enough to show it.
+# **What you should see.** Small buckets are sent early, from the last layer to the first. The single bucket is sent
+# when all gradients are computed. (A bar includes the time that a bucket waits for the link, so bars overlap.) A rank
+# that is 40 ms late makes *every* step of every rank about 40 ms longer.
 #
-# Two cores cannot show what overlap gains: Gloo moves bytes on the core that computes. On GPUs, NCCL
-# moves them meanwhile, and the grey bars should get shorter. (There `buckets.py` measures with CUDA
-# events, because NCCL's calls return before a message has arrived.)
+# Two cores cannot show what overlap gains: Gloo moves bytes on the core that computes. On GPUs, NCCL moves them
+# meanwhile over the links in the drawing, and the grey bars should get shorter (not run here).
 #
 # ## Buffers travel, too
 #
@@ -299,11 +297,10 @@ course.check("10.4", no_sync)
 # %% [markdown]
 # ## A job that says nothing
 #
-# The worst mistake prints no error. One rank is in a collective, the others are not, and all wait. Usually
-# somebody wrote `if rank == 0:` around a collective, or one rank ran out of batches. Here is a less obvious
-# case: rank 1 takes a step by itself, in `no_sync`, so no gradients are sent. But the network has a BatchNorm
-# layer, and the previous step was an ordinary one. So this forward pass waits for rank 0's buffers, and rank 0
-# does not send them.
+# The worst mistake prints no error. One rank is in a collective, the others are not, and all wait: somebody wrote `if
+# rank == 0:` around it, or one rank ran out of batches. Here is a less obvious case: rank 1 takes a step by itself,
+# in `no_sync`, so no gradients are sent. But the network has a BatchNorm layer, and the previous step was an ordinary
+# one. So this forward pass waits for rank 0's buffers, and rank 0 does not send them.
 #
 # `hang.py` does this. After 2 seconds each rank writes its stack to a file with `py-spy dump`, which inspects a
 # running process from outside. After 6 seconds the ranks' timeout ends the job. Without a `timeout` in
@@ -445,7 +442,7 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 course.plots.speedup_card(speed, save="my_speedup.png")
 
 # %% [markdown]
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 10
 #

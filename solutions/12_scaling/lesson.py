@@ -93,8 +93,7 @@ course.show_diff(
 # affects them equally.
 #
 # The grey line is the **ceiling**. It is measured while all ranks train at the same time, each on one rank's images,
-# and never communicate. In weak scaling, only noise can exceed this ceiling, because each rank does the same work.
-# Strong scaling can exceed it, because its smaller pieces may fit into a cache.
+# and never communicate. Strong scaling can exceed it, because smaller pieces may fit into a cache.
 #
 # In the `full` profile, the network is ten times as wide, because the small one would not keep a GPU busy (lesson
 # 07). On 8 ranks strong scaling leaves 32 images per rank. They need 0.78 TFLOP, which takes 10 ms on an A100 at half
@@ -123,11 +122,11 @@ course.plots.scaling_study(runs)
 # %% [markdown]
 # **What you should see.** On two idle cores, both epoch and weak scaling come close to the silent copies. Strong
 # scaling stays a little behind: with half the images per step, a rank computes for half as long but exchanges just as
-# much. Each point is one round; look at the medians and at the columns *low* and *high*.
+# much.
 #
 # A difference smaller than these ranges is *not distinguishable*: a complete answer for your report. **Efficiency
-# above 1** needs an explanation: a smaller batch that fits into the cache, a baseline on another device, a slow first
-# epoch in the baseline, or other programs. Two cores cannot show a law: two sizes fit every law.
+# above 1** needs an explanation: a smaller batch that fits into the cache, or a baseline that was slowed down. Two
+# sizes fit every law.
 #
 # ## One number for what is lost
 #
@@ -164,7 +163,7 @@ print("ring:", *(f"{1e3 * ring_s(p, 1e8, 5e-6, 2.5e10):.0f} ms on {p:,}," for p 
 # `GPUS`, `SMALL` and `LARGE` above contain two published studies. A Vision Transformer was trained on 1 to 32 H100 of
 # MareNostrum 5, with a small and with a large data set (J. Torres, *Supercomputing for Artificial Intelligence*,
 # chapter 12). Each GPU's batch was fixed, so this is epoch scaling. For the small set e falls from .0345 to .0153, so
-# Amdahl's law does not hold there. (People fit it anyway.)
+# Amdahl's law does not hold there.
 #
 # ## Fit the laws, each with what it assumes
 #
@@ -265,9 +264,8 @@ course.plots.laws_beyond(sets, curves, 1024)
 # of the difference is latency. (This assumes 5 µs and 25 GB/s, one network card of 200 Gbit/s.) The model ignores
 # stragglers, shared links and reading the data.
 #
-# The fixed cost is 318 s for the small set and 313 s for the large one: about five minutes in which no GPU computes.
-# So the small set's throughput grew 21.7-fold, but its total time shrank only 1.7-fold. *Epoch times and total times
-# do not belong in one table.*
+# The fixed cost is 318 s for the small set and 313 s for the large one. So the small set's throughput grew 21.7-fold,
+# but its total time shrank only 1.7-fold. *Epoch times and total times do not belong in one table.*
 #
 # Cray's plugin (lesson 06) was 1.4 times as fast as Horovod on 128 nodes of a **Cray XC40** with KNL, and 3.2 times
 # as fast on 1,024 (Mathuriya et al. 2017). If plugin and Horovod are equally fast on one node, Horovod's efficiency
@@ -292,11 +290,12 @@ for name, table in foretelling.TABLES.items():
     )
     print(f"   {table.asked:,}: ?   laws: {said[0]:.4g} to {said[1]:.4g}", end="; ")
     print(f"high / low at most {table.widest}")
+course.plots.nodes()
 
 # %% [markdown]
-# No fit knows where the first node ends and the network begins, how much a repeat would differ, or whether each
-# device's batch stayed the same. (In MLPerf's table that batch doubled from 32 to 64 GPUs.) So take the laws' range
-# and widen it to allow for what you do not know.
+# No fit knows where the first node (drawn above) ends and the network begins, how much a repeat would differ, or
+# whether each device's batch stayed the same. (In MLPerf's table that batch doubled from 32 to 64 GPUs.) So take the
+# laws' range and widen it to allow for what you do not know.
 #
 # **Exercise 12.5.** For each table, write an interval, low and high, in the table's unit. Write all six before you
 # run the cell that shows the measured values: afterwards it is no prediction.
@@ -327,11 +326,11 @@ for name, (low, high) in intervals.items():
 #
 # ## Time to accuracy
 #
-# Epochs that are twice as fast gain nothing if you need twice as many. When the batch grows, the only fair measure is
-# **time to accuracy**: the seconds until the test accuracy reaches a target *and holds it at the next evaluation*, as
-# the median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in
-# 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, which is an efficiency of 0.41. This is a
-# product: 0.62 for the speed per epoch times 0.67 for learning, which took 50 % more epochs.
+# When the batch grows, the only fair measure is **time to accuracy**: the seconds until the test accuracy reaches a
+# target *and holds it at the next evaluation*, as the median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74,
+# 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times
+# as fast, which is an efficiency of 0.41. This is a product: 0.62 for the speed per epoch times 0.67 for learning,
+# which took 50 % more epochs.
 #
 # **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with one entry per epoch. It returns `None`
 # unless the target was reached and still held at the next evaluation. A value equal to the target counts.
@@ -374,8 +373,8 @@ for name, (n, kind) in jobs.items():
 # scaling makes half as many updates and lags behind in the first epoch: in one run .738 instead of .772 (two CPU
 # cores, one seed).
 #
-# After each training, `probe.py` trains a small network twice: on all ranks with your strong-scaling plan, and in one
-# process with the whole batch. In double precision, the two results differ by 1e-15.
+# After each training, `probe.py` compares your strong-scaling plan with one process. In double precision, they differ
+# by 1e-15.
 #
 # ## Cost against time
 #
@@ -418,9 +417,8 @@ def sweet_spot(sizes, seconds):
 course.check("12.7", cost, sweet_spot)
 
 # %% [markdown]
-# This cell shows what your own jobs cost, from the scheduler's accounting. It also shows time and cost of
-# the small set, of the large set by the line 313 + 2,052/p, and of your epoch scaling. Some sites keep records for only
-# a few days, or none: then there is nothing to show.
+# This cell shows what your own jobs cost, from the scheduler's accounting (if your site keeps it), and time and cost
+# of the small set, of the large set by the line 313 + 2,052/p, and of your epoch scaling.
 
 # %%
 numbers = ",".join(sorted({run.job_id for run in (*runs, *trained.values()) if run.job_id}))
@@ -439,10 +437,9 @@ for name, data in times.items():
     print(f"{name}: sweet spot {sweet_spot(*data)}; time × GPUs:", ", ".join(shown))
 
 # %% [markdown]
-# **What you should see.** A machine without GPUs shows 0 GPU-hours. For the small set, 32 GPUs take 328 s, one takes
-# 556 s, and the sweet spot is one GPU. For the large set it is 8 GPUs. For a line a + b/p, cost
-# × time is smallest near p = b/a, where the divided work takes as long as the fixed cost. The *fastest* size is worth
-# its price when somebody is waiting. Say in your recommendation which of the two you prefer.
+# **What you should see.** For the small set, 32 GPUs take 328 s, one takes 556 s, and the sweet spot is one GPU. For
+# the large set it is 8 GPUs. For a line a + b/p, cost × time is smallest near p = b/a, where the divided work takes
+# as long as the fixed cost. Say in your recommendation which you prefer, this or the *fastest* size.
 #
 # **Questions.** Which kind of scaling is each of these? `"strong"`, `"epoch"` or `"weak"`.
 #
@@ -469,8 +466,7 @@ for name, data in times.items():
 # three parts. **Question**: what did you want to know, and for which decision? **Recommendation**: how many ranks,
 # based on which number, and why not more? **What is not known**: which questions do these runs leave open?
 #
-# Do not mix two kinds of hardware in one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to
-# the other is not scaling.
+# Do not mix two kinds of hardware, such as BioHPC's A100 and V100S, in one table.
 #
 # **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation names a number of ranks from
 # the epoch-scaling table, with its efficiency, speedup or time. Your instructor reads the report and gives its points.

@@ -41,6 +41,7 @@ from lessons.toolkit.plots.learning import (
     losses as losses,
     weight_images as weight_images,
 )
+from lessons.toolkit.plots.nodes import nodes as nodes
 from lessons.toolkit.plots.pipelines import (
     drawn_schedules as drawn_schedules,
     measured_stages as measured_stages,
