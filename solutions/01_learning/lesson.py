@@ -36,8 +36,6 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 # %% [markdown]
 # ## Predict
 #
-# Predict before you run anything. A wrong prediction counts as much as a right one.
-#
 # 1. You stand at *w* on the curve ½·a·w². Its slope there is *a·w*. You take a step against the slope: the
 #    new place is *w* − lr·*a·w*, where lr is a number that you choose, the *rate*. You repeat this many
 #    times. For *a* = 4: above which rate does the descent never settle?
@@ -62,8 +60,8 @@ course.answers.note(predict_divergence=predict_divergence, predict_shuffled=pred
 # out. So we choose a form that can become almost any function, and *fit* it to examples. A better camera and more
 # insects need a larger model, which trains longer: that is where supercomputers come in.
 #
-# The answer is **one-hot encoded**: ten numbers, 1 for the right kind and 0 for all others. Kind 0, the
-# first one, is `1000000000`. (Later on this page you write down kind 3, and the number of inputs.)
+# The answer is **one-hot encoded**: ten numbers, 1 for the right kind and 0 for all others. Kind 0, the first one, is
+# `1000000000`.
 #
 # ## Thirty points
 #
@@ -168,10 +166,9 @@ rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
 course.plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, highest=10)
 
 # %% [markdown]
-# **What you should see.** At a rate of 0.02, the loss falls and is still falling after 100 steps. At 0.5 it
-# reaches 0.016. The smallest loss that any polynomial of this form can reach is 0.0113. At 0.92 the loss
-# first falls, then rises without limit. In short: start somewhere, measure the error, compute the gradient,
-# take a small step, and stop when the result is good enough.
+# **What you should see.** At a rate of 0.02, the loss falls and is still falling after 100 steps. At 0.5 it reaches
+# 0.016. The smallest loss that any polynomial of this form can reach is 0.0113. At 0.92 the loss first falls, then
+# rises without limit.
 #
 # ## A network is a form, too
 #
@@ -211,8 +208,8 @@ course.plots.fitted_curves(
 )
 
 # %% [markdown]
-# **What you should see.** The error falls from about 0.4 with one hidden unit to about 0.02 with sixteen.
-# One neuron makes one bend. More units and layers can fit more, but need more data and more computation.
+# **What you should see.** The error falls from about 0.4 with one hidden unit to about 0.02 with sixteen. One neuron
+# makes one bend.
 #
 # ## Sixty thousand digits
 #
@@ -330,12 +327,11 @@ print("test accuracy", run.test_accuracy.value)
 course.plots.accuracy_curves({"NumPy": run})
 
 # %% [markdown]
-# **What you should see.** The first epoch does most of the work: its mean loss is about 0.52, against 2.3
-# for guessing. After that, progress is slow. With 12,800 images and 3 epochs, the test accuracies of five
-# seeds ranged from 0.927 to 0.934. With all 60,000 images and 5 epochs they were 0.968 to 0.972 (2 cores, NumPy
-# 2.4). One core of that machine needed 0.07 s per epoch for 12,800 images and 0.29 s for 60,000. Your
-# seconds will differ. Your accuracy should not. The seed alone changes the accuracy by up to 0.7 percentage
-# points, so do not celebrate a change that gains less.
+# **What you should see.** The first epoch does most of the work: its mean loss is about 0.52, against 2.3 for
+# guessing. After that, progress is slow. With 12,800 images and 3 epochs, the test accuracies of five seeds ranged
+# from 0.927 to 0.934. With all 60,000 images and 5 epochs they were 0.968 to 0.972 (2 cores, NumPy 2.4). One core of
+# that machine needed 0.07 s per epoch for 12,800 images and 0.29 s for 60,000. Your seconds will differ. Your
+# accuracy should not. The seed alone changes the accuracy by up to 0.7 percentage points.
 #
 # ## Where is the knowledge?
 #
@@ -397,7 +393,7 @@ course.predictions.compare("predict_divergence", diverges)
 # - Back-propagation is the chain rule from the loss to every weight. Check it with central differences.
 # - An epoch has ceil(samples / batch) steps. The last one may be smaller.
 #
-# **Submit** your work. This packs the folder and lists what is in the package.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 01
 #

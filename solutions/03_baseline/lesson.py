@@ -149,9 +149,7 @@ course.check("3.2", train.prepare)
 # *Keras Applications* has some forty well-known networks, ready to build. The number in a name is the depth, the
 # number of layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 12 times fewer
 # parameters (Szegedy and others, 2014). VGG showed that depth matters. ResNet (2015) made 50, 101 and 152 layers
-# trainable by adding a block's input to its output. V2 (2016) put the normalisation first. Such networks are compared
-# by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes is the network's first guess, or
-# among its first five.
+# trainable by adding a block's input to its output. V2 (2016) put the normalisation first.
 #
 # | argument | meaning |
 # |---|---|
@@ -280,9 +278,8 @@ for number, (loss, accuracy) in enumerate(zip(*published.values(), strict=True),
 # %% [markdown]
 # **What you should see.**
 #
-# - In the `smoke` profile, you train on a two-hundredth of the data, with pictures a sixteenth as large, so
-#   you stay far behind. In the `full` profile, you have Barcelona's network, data, batch
-#   and rate, but not its random numbers, TensorFlow or GPU. The numbers are a reference, not a target.
+# - In the `smoke` profile, you train on a two-hundredth of the data, with pictures a sixteenth as large, so you stay
+#   far behind. In the `full` profile, Barcelona's numbers are a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first epoch and
 #   14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres' textbook).
 # - On two CPU cores, with 256 images of 32 × 32 in batches of 32, we saw 6 to 11 s for the first epoch, 2 to
@@ -315,8 +312,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # %% [markdown]
 # - A larger batch gives the device more to do at a time, until it is full. Small batches fill CPU cores; a GPU needs
 #   larger ones. If the whiskers overlap, you have not seen a difference.
-# - If you run out of memory (`ResourceExhaustedError`, or `OOM` in the error file), reduce the batch.
-#   Then use that batch for *everything* that you compare.
+# - If you run out of memory (`OOM` in the error file), reduce the batch for *everything* that you compare.
 # - The number of parameters is not the amount of work. The time depends on what is computed for each
 #   pixel. Compare parameters and images per second in the rows of your table.
 #
@@ -375,11 +371,10 @@ course.check("3.5", job_words, train.build_model, profile)
 #
 #     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
 #
-# Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. (Behind a
-# pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first half minute or so
-# you see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were also
-# running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s, and the whole program
-# took 47 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
+# Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. For the first half
+# minute or so you see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were
+# also running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s, and the whole program took
+# 47 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
 #
 # ## What the constructor returns
 #
@@ -469,7 +464,7 @@ course.answers.note(
 #   network, size, batch, device, precision, versions. Divide it by the time on N devices only if all of
 #   these agree.
 #
-# **Submit** your work. This packs the folder and lists what is in the package.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 03
 #

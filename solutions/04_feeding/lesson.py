@@ -15,11 +15,10 @@
 #
 # **Is the device waiting for data, and how would I know?**
 #
-# Training needs four things from a machine: arithmetic, memory, a network between nodes, and input and
-# output for many readers at once. (A workshop by Cray listed them like this in 2018.) This lesson is about
-# the last one. You read the same images from single files, from packs and from memory. You replace the
-# neural network with a wait, to see the input alone. Then you build the pipeline that hides the input behind
-# the computing.
+# Training needs four things from a machine: arithmetic, memory, a network between nodes, and input and output for
+# many readers at once. This lesson is about the last one. You read the same images from single files, from packs and
+# from memory. You replace the neural network with a wait, to see the input alone. Then you build the pipeline that
+# hides the input behind the computing.
 #
 # Allow 45 minutes. On two CPU cores, all the runs on this page together take one to two minutes.
 
@@ -66,8 +65,7 @@ course.answers.note(
 #
 # A file costs time before its first byte: the system looks up its name, checks permissions, opens it, and later
 # closes it. On a cluster, a few servers look up file names for all users. Many readers of many small files are the
-# heaviest load that you can put on them (SURF's slides on large-scale training say so, too). So images go into
-# **packs**. TFRecord, WebDataset and HDF5 files are packs.
+# heaviest load that you can put on them. So images go into **packs**. TFRecord, WebDataset and HDF5 files are packs.
 #
 # In `sources.py` a record is a sample's number, its label and its pixels: 3,077 bytes. A single file
 # contains one such record. A pack contains many.
@@ -207,14 +205,12 @@ course.expectations.compare(
 # %% [markdown]
 # **What you should see.**
 #
-# - Packs deliver a few times as many images per second as single files, although *both* come from memory:
-#   you wrote them a moment ago, and the system keeps what it can. What remains is the cost of opening. The
-#   line above says whether your machine was quiet enough to show it.
+# - Packs deliver a few times as many images per second as single files, although *both* come from memory: you wrote
+#   them a moment ago, and the system keeps what it can. What remains is the cost of opening.
 # - Packs are nearly as fast as memory. Both are limited by the work that `tf.data` does on every sample
 #   (unbatch, shuffle, batch). Reading packs without that work is faster still: from cached packs on a
 #   local disk, NumPy read 1.6 million images per second (two CPU cores).
-# - Two cores decode two files at once. The gain is less than a factor of two. On a busy machine there is no
-#   gain, or even a loss.
+# - Two cores decode two files at once, and gain less than a factor of two.
 # - The dashed line is the network on your machine. If a bar ends to the right of the line, the input is faster than
 #   the network: the run is **compute-bound**, and a faster input gains nothing. If it ends to the left of the line,
 #   the run is **input-bound**, and the device waits. On two CPU cores, even the small network is compute-bound. An
@@ -326,11 +322,9 @@ for run, overlapped in ((ahead, True), (in_turn, False)):
 course.plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
-# **What you should see.** If the two take turns, an epoch takes as long as both together. With `prefetch` it
-# takes slightly longer than the slower of the two, because neither the first batch nor filling the shuffle
-# buffer can be hidden. Your numbers should be within 25 % of the formula's. Other load on the machine
-# changes them, so the program measures epochs in pairs, one with waits and one without. That is why each of
-# the two runs has its own marker in the plot.
+# **What you should see.** If the two take turns, an epoch takes as long as both together. With `prefetch` it takes
+# slightly longer than the slower of the two, because neither the first batch nor filling the shuffle buffer can be
+# hidden. Your numbers should be within 25 % of the formula's. Each run has its own marker in the plot.
 #
 # Now check your second prediction, with your own formula and input. If batches are prepared ahead of time
 # and a GPU waits half of the time, its computation takes half as long as the input. A second GPU halves the
@@ -450,7 +444,7 @@ course.answers.note(
 # - Say whether files were cold or cached when you quote a reading speed. Where cold reads are slow, stage
 #   the packs on the node's own disk.
 #
-# **Submit** your work. This packs the folder and lists what is in the package.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 04
 #

@@ -102,11 +102,10 @@ course.check("5.1", holds)
 #
 # ## The diff
 #
-# `train.py` is lesson 03's program with two stages from lesson 04: a parallel `map` (TensorFlow chooses
-# how many calls run at once) and `prefetch`, because several devices consume images faster than one. It
-# needs neither packs nor `cache`, because the bytes of CIFAR-10 are in memory anyway. The other `+` lines
-# are MirroredStrategy, and `--steps` for the ten steps of exercise 5.4. If you left a gap open in lesson 03,
-# its solution appears here, too.
+# `train.py` is lesson 03's program with two stages from lesson 04: a parallel `map` (TensorFlow chooses how many
+# calls run at once) and `prefetch`, because several devices consume images faster than one. It needs neither packs
+# nor `cache`, because the bytes of CIFAR-10 are in memory anyway. The other `+` lines are MirroredStrategy, and
+# `--steps` for the ten steps of exercise 5.4.
 
 # %%
 course.show_diff(
@@ -203,19 +202,18 @@ for n in (1, 2):
 #
 # ## How large a batch?
 #
-# The batch can be as large as the memory of a device allows. You can compute that size. For the backward
-# pass, each replica keeps at least the input of every convolution and every normalisation. For ResNet50V2
-# with images of 128 × 128, the layers' shapes add up to 5.0 million such numbers per image, which is 20 MB
-# in float32. The outputs of all layers would be 41 MB. A framework keeps an amount between the two. Use
-# the middle, 31 MB. Parameters, their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the
-# batch size. Libraries and their workspace take about 2 GB. So
+# The memory of a device limits the batch. For the backward pass, each replica keeps at least the input of every
+# convolution and every normalisation. For ResNet50V2 with images of 128 × 128, the layers' shapes add up to 5.0
+# million such numbers per image, which is 20 MB in float32. The outputs of all layers would be 41 MB. A framework
+# keeps an amount between the two. Use the middle, 31 MB. Parameters, their gradients and the optimizer's state take
+# 0.1 to 0.4 GB, whatever the batch size. Libraries and their workspace take about 2 GB. So
 #
 # **images ≤ (memory − 2 GB) / 31 MB**: 1,200 in 40 GB, 2,000 in 64 GB, 2,500 in 80 GB.
 #
-# The textbook quoted below trained with a batch of 2,048 images on 64 GB, which leaves at most 30 MB per image. On a
-# 40 GB A100 the same batch would leave 18 MB per image, less than the 20 MB needed. From `gpu_gb`, the setup cell at
-# the top computes the largest power of two that the formula allows. With 16-bit numbers about twice as many images
-# fit. (Computed from the shapes, not measured on a GPU. If the job says *out of memory*, halve the batch.)
+# The textbook quoted below trained with a batch of 2,048 images on 64 GB, which leaves at most 30 MB per image. From
+# `gpu_gb`, the setup cell at the top computes the largest power of two that the formula allows. With 16-bit numbers
+# about twice as many images fit. (Computed from the shapes, not measured on a GPU. If the job says *out of memory*,
+# halve the batch.)
 #
 # ## Run it
 #
@@ -258,9 +256,7 @@ course.plots.replica_scaling(series)
 #   AMD EPYC, on several days. CPU cores can show that this program is *right*, not that it is fast.
 # - You can compare speedups from different machines, as here, but not their seconds.
 # - The first epoch *grows* with N, because each device gets its own copy of the graph and of the variables.
-# - After some epochs the job pauses for 0.5 to 4 s (once 8.6). No epoch's seconds include these pauses.
-#   The cause is a thread that ends late (see lesson 04's traps). The option in that lesson does not help
-#   here, because each device has its own iterator.
+# - After some epochs the job pauses for 0.5 to 4 s (lesson 04's traps). No epoch's seconds include these pauses.
 #
 # How much does the batch per replica matter? Here are a few steps with a small batch:
 
@@ -270,9 +266,9 @@ lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 course.plots.throughput_by_batch(lines)
 
 # %% [markdown]
-# Every step has a fixed cost for starting it on N devices and for exchanging all gradients. With few images per
-# replica, that cost is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows why you
-# cannot turn it up forever.
+# Every step has a fixed cost, for starting it on N devices and exchanging gradients. With few images per replica,
+# that is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows why you cannot turn it up
+# forever.
 #
 # ## Break it
 #
@@ -445,11 +441,11 @@ course.answers.note(faults_4_replicas=faults_4_replicas)
 # - Ask the variables how many copies they have. Do not trust the flag.
 # - State speedups as intervals if the log gives whole seconds.
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 05
 #
-# Next: lesson 06 shows what travels between replicas. In lesson 07, this network runs on several nodes (in the `full`
-# profile, on a machine that has them). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun,
-# T. Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter Lesson*,
+# Next: lesson 06 shows what travels between replicas. In lesson 07, this network runs on several nodes. Further
+# reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T. Hoefler, *Demystifying Parallel and
+# Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter Lesson*,
 # 2019. If NCCL ends the job with an error: [What NCCL says](../../docs/nccl.md).

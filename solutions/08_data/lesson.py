@@ -205,15 +205,15 @@ print(f"{np.concatenate(gradients).mean():.4f}; weights {weights[0]:.4f} and {we
 # %% [markdown]
 # ## The diff
 #
-# New since lesson 07: the decorator; `load_parts`, which reads only this rank's files; an agreed number of
-# steps; as many epochs on each rank as were asked for; `MetricAverageCallback`, which averages loss and
-# accuracy (otherwise those of rank 0's images only). This callback comes before the record's. `last_weight` and
-# `batches_of` weight the last step. (Resuming from a checkpoint is left out to keep the program short.)
+# New since lesson 07: the decorator; `load_parts`, which reads only this rank's files; an agreed number of steps; as
+# many epochs on each rank as were asked for; `MetricAverageCallback`, which averages loss and accuracy (otherwise
+# those of rank 0's images only). This callback comes before the record's. `last_weight` and `batches_of` weight the
+# last step.
 #
 # `probe.py` runs after each training, on the same ranks. It cuts a few images into parts with your functions, and
-# compares what the ranks read, pixel by pixel. It finds an image that is read twice or by nobody, whatever the files
-# claim to contain. Then ranks with *unequal* shares train for an epoch. Each process repeats these steps alone, with
-# the images of all ranks in one batch. If you drop the weights of the last step, `probe_error` rises from 1e-9 to 0.1.
+# compares what the ranks read, pixel by pixel. Then ranks with *unequal* shares train for an epoch. Each process
+# repeats these steps alone, with the images of all ranks in one batch. If you drop the weights of the last step,
+# `probe_error` rises from 1e-9 to 0.1.
 
 # %%
 course.show_diff(
@@ -455,9 +455,8 @@ course.answers.note(never_read=train_samples - len(set().union(*maps["own files"
 #
 # Accuracy does not reveal images that nobody reads. Count them.
 #
-# Two more faults need another launcher or a broken folder. `horovodrun --gloo` starts no MPI, so each rank
-# would take all files (the program says "MPI sees only one"; use `mpirun` or `srun`). An error that one rank
-# prints but does not send leaves the others waiting.
+# Two more faults need another launcher or a broken folder. `horovodrun --gloo` starts no MPI, so each rank would take
+# all files (the program says "MPI sees only one"; use `mpirun` or `srun`).
 #
 # ## Recap
 #
@@ -465,7 +464,7 @@ course.answers.note(never_read=train_samples - len(set().union(*maps["own files"
 # - Shares are disjoint and complete, steps are equal, metrics are averaged.
 # - With every speedup, report how many *different* samples each epoch had.
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 08
 #

@@ -16,8 +16,8 @@
 # **Why does N times the batch not train N times faster?**
 #
 # N workers with 32 images each make a batch of 32 N, and an epoch has N times fewer updates. The epoch is faster. Is
-# the training? For this network only the size of the whole batch matters, not which worker computes which part. So
-# one process can stand in for 64 workers, and a sweep of settings takes seconds.
+# the training? Only the size of the whole batch matters here, not which worker computes which part. So one process
+# can stand in for 64 workers.
 #
 # Allow 90 minutes. On two CPU cores all runs on this page take about a minute.
 
@@ -179,12 +179,12 @@ course.plots.accuracy_by_workers(results)
 # at its limit. Never judge by one seed.
 #
 # At N = 64 an epoch has seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
-# 0.905 to 0.921; LARS alone 0.885 to 0.889, momentum alone 0.864 to 0.892, and neither 0.831 to 0.872. None of them
-# reaches one worker's accuracy: there is a **largest useful batch**.
+# 0.905 to 0.921, without LARS 0.864 to 0.892. Neither reaches one worker's accuracy: there is a **largest useful
+# batch**.
 #
 # The rules were made for SGD. **With Adam**, the size of a step is about the rate, whatever the norm of the gradient.
-# For lesson 07's network, multiplying the rate by N was best up to N = 16 (accuracy 0.938 to 0.941; one worker's was
-# 0.932 to 0.938). At N = 64 it did harm: accuracies were 0.733 to 0.837, against 0.889 to 0.897 with √N.
+# For lesson 07's network, multiplying the rate by N was best up to N = 16 (0.938 to 0.941; one worker 0.932 to
+# 0.938). At N = 64 it did harm: 0.733 to 0.837, against 0.889 to 0.897 with √N.
 #
 # **Exercise 9.4.** Up to what N does the best rule stay within 0.01 of one worker's accuracy?
 
@@ -233,8 +233,8 @@ course.answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 # the same network with rescaled weights is sharper and no worse (L. Dinh and others), and with longer training the
 # gap may disappear (Hoffer and others).
 #
-# To claim a gap you need runs that have reached the same training loss. So now all batch sizes train until the loss
-# is 0.15, for at most twenty epochs. It is measured after each epoch, over all training images.
+# To claim a gap you need runs with the same training loss. So now all batch sizes train until it is 0.15, for at most
+# twenty epochs. It is measured after each epoch, over all training images.
 #
 # **Exercise 9.4b.** `gap(small, large, level)` gets two lists of (training loss, test accuracy), one pair per epoch.
 # It returns the test accuracy of the small batch minus that of the large one, each in the first epoch whose training
@@ -296,9 +296,9 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 
 # %% [markdown]
 # **What you should see.** For N = 8, the best setting is a rate of 0.3 with momentum 0.9. It reaches an accuracy of
-# 0.95 after five epochs. Momentum 0.9 adds up about ten gradients, so a rate of 0.3 works like 3 without momentum. The
-# winner beats the base's 0.94, but nobody has searched for the base's best rate: tune both before you compare.
-# Choosing by test accuracy flatters the winner. For a published result, choose with training images set aside.
+# 0.95 after five epochs. Momentum 0.9 adds up about ten gradients, so a rate of 0.3 works like 3 without momentum.
+# The winner beats the base's 0.94, but nobody has searched for the base's best rate. Choosing by test accuracy
+# flatters the winner, too: set some training images aside for it.
 #
 # ## The question of the title
 #
@@ -355,11 +355,9 @@ course.plots.race(needed, gains, target)
 # | 16 | 9, 9, 10, 11, 11 | 6.1 |
 # | 64 | 18, 18, 19, and two not in twenty | 13 for those that arrive |
 #
-# (Your two seeds are slow at N = 1: 5 and 4 epochs.)
-#
-# **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, here by
-# a factor of 2.6 at N = 16. So 16 workers get there at most 6 times as fast, even if the exchange costs nothing, and
-# with a share of 0.5 only 3 times.
+# **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, 2.6
+# times at N = 16. So 16 workers get there at most 6 times as fast, even if the exchange costs nothing, and with a
+# share of 0.5 only 3 times.
 #
 # ## The schedule in Horovod
 #
@@ -433,8 +431,7 @@ course.plots.faults(broken, path="lr", more=["momentum"])
 #
 # - Two faults look *better* than the intact run. `batch` makes eight times as many updates: as many as one worker, so
 #   eight workers gain nothing. `momentum` works like ten times the rate, which decay brings down in time.
-# - Only the accuracy of `summed` looks broken. The recorded rate is correct, but each step is eight times as long.
-#   The first epoch's loss of 3.2 is worse than guessing (ln 10 = 2.3).
+# - Only `summed` looks broken. The recorded rate is correct, but each step is eight times as long.
 # - So read the updates, the rate and the loss of the first epochs together.
 #
 # ## Write down your answers
@@ -494,7 +491,7 @@ course.answers.note(faults_4_workers=faults_4_workers)
 # - There is a largest useful batch. Account for changed convergence, and experiment.
 # - Judge a large batch by time to accuracy, not by images per second.
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 09
 #

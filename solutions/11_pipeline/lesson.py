@@ -88,9 +88,8 @@ course.check("11.1", plan)
 # ## The bubble
 #
 # One micro-batch on one stage is a turn. With p stages and m micro-batches, the last stage begins in turn p and then
-# works for m turns. The idle turns are the *bubble*. It is stated in two ways: as a share of the **total time**, or
-# relative to the time **needed without waiting**. (Megatron's papers use the second, which can exceed
-# 1.)
+# works for m turns. The idle turns are the *bubble*, stated as a share of the **total time**, or relative to the time
+# **needed without waiting** (in Megatron's papers).
 #
 # **Exercise 11.2.** `bubble(stages, m)` returns the bubble as a share of the total time.
 
@@ -190,11 +189,8 @@ for run in (serial, *staged, *library):
 
 # %% [markdown]
 # **What you should see.** The losses agree in all digits, and no rank holds more than its part. The errors come from
-# a small network in float64 that your functions trained with 23 images in unequal micro-batches. Differences up to
-# 1e-13 are rounding, because sums are computed in another order. **Batch normalisation** would break this: it uses
-# the mean of a micro-batch, not of the batch.
-#
-# Only one stage knows the loss; our programs send it to rank 0, which prints it.
+# a small network in float64, with 23 images in unequal micro-batches. Differences up to 1e-13 are rounding. **Batch
+# normalisation** would break this: it uses the mean of a micro-batch, not of the batch.
 #
 # `library` is `train_library.py`, which does the same with PyTorch's `torch.distributed.pipelining`. `ScheduleGPipe`
 # or `Schedule1F1B` replaces your `forward`, `backward` and `schedule`. Both need micro-batches of equal size and a
@@ -224,12 +220,12 @@ course.answers.note(best_m=best_m)
 
 # %% [markdown]
 # **What you should see.** A *medium* number of micro-batches is fastest. With one micro-batch, the stages take turns
-# and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message and,
-# because it is smaller, does less computation per weight read. On two cores of a shared Intel Xeon, with one thread
-# per process, a step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one
-# process (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one
-# process; two silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 neurons and
-# batches of 512 images. Here the speedup was 1.2:
+# and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message, and is
+# less efficient because it is smaller. On two cores of a shared Intel Xeon, with one thread per process, a step took
+# 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
+# (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one process; two
+# silent processes are 1.9 times as fast. **Try it**, in a terminal, with layers of 1,024 neurons and batches of 512
+# images. Here the speedup was 1.2:
 #
 #     sbatch job_speed.sbatch --width 1024 --batch-size 512
 #
@@ -255,9 +251,8 @@ if not counted:
 course.plots.measured_stages(speed)
 
 # %% [markdown]
-# The formula counts only the bubble; unequal stages, messages and other load add idle time. One rank receives the
-# activations at the cut (2,048 images × 512 numbers × 4 bytes), and the other receives the same number of
-# gradients, whatever the number of micro-batches or layers.
+# The formula counts only the bubble. One rank receives the activations at the cut (2,048 images × 512 numbers × 4
+# bytes), and the other as many gradients, whatever the number of micro-batches or layers.
 #
 # ## Why it hangs
 #
@@ -317,8 +312,8 @@ course.check("11.6", tensor_layers)
 # %% [markdown]
 # ## Who sends less?
 #
-# With data parallelism, all gradients are sent: one number per parameter, whatever the batch size. With cut layers, the
-# numbers between blocks are sent for every image, whatever the number of parameters.
+# Copies send one number per parameter, whatever the batch size. Cut layers send the numbers between blocks, for every
+# image.
 #
 # **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py` returns the bytes that a rank receives per step, for copies
 # and for cut layers. In a ring allreduce of n numbers each rank receives 2 n (p − 1) / p (lesson 06). In our network
@@ -407,7 +402,7 @@ course.answers.note(gpipe_most=gpipe_most, loss_rank=loss_rank, better_cut=bette
 #
 #     sbatch --ntasks=4 job.sbatch --replicas 2
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 11
 #

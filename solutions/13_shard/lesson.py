@@ -135,9 +135,9 @@ course.check("13.2", zero.part_of)
 # `self.part.grad`, this rank's part of their mean, and drops the whole ones. `self.reduce_scatter(flat)` returns
 # this rank's part of the sum.
 #
-# **Exercise 13.4.** `ring_reduce_scatter` in `ring.py` works in rounds. In each round, a rank sends one part to
-# the right, receives another part from the left, and adds its own numbers to it. If you start by sending part
-# `rank - 1`, you end with part `rank`. Put both messages of a round into one `dist.batch_isend_irecv` (lesson 11).
+# **Exercise 13.4.** `ring_reduce_scatter` in `ring.py` works in rounds. In each round, a rank sends one part to the
+# right, receives another part from the left, and adds its own numbers to it. Start by sending part `rank - 1`, and
+# you end with part `rank`. Put both messages of a round into one `dist.batch_isend_irecv` (lesson 11).
 
 # %% tags=["check"]
 course.check("13.3", zero)
@@ -160,9 +160,9 @@ course.check("13.4", ring)
 #
 # **Exercise 13.5.** `watch(module, unit, stage)` registers the hooks that a stage needs.
 #
-# **Exercise 13.6.** `clip(gradients, most)` limits the norm of the gradients to `most`, because a single long step
-# can spoil the training. The norm must include *all* gradients, but no rank has them all. As PyTorch's
-# `clip_grad_norm_` does, multiply by `most / (norm + 1e-6)`, or by 1 if that is less.
+# **Exercise 13.6.** `clip(gradients, most)` limits the norm of the gradients to `most`. The norm must include *all*
+# gradients, but no rank has them all. As PyTorch's `clip_grad_norm_` does, multiply by `most / (norm + 1e-6)`, or by
+# 1 if that is less.
 
 # %% tags=["check"]
 course.check("13.5", zero.watch)
@@ -179,7 +179,7 @@ course.check("13.6", zero)
 # - **Freeing.** The network's own unit stays whole after its forward pass, because the backward pass begins with
 #   it. `reshard_after_forward` changes this for any unit.
 # - **Prefetch.** On GPUs, the next unit is gathered while this one computes, so two whole units are in memory at a
-#   time. Your units take turns instead.
+#   time.
 # - **Precision**, with a `MixedPrecisionPolicy`. Units are gathered and computed in `param_dtype`, and gradients
 #   are added up in `reduce_dtype`. The parts stay float32.
 #
@@ -274,9 +274,9 @@ mixed = gloo["fsdp"]
 print(f"zero2: {measure(gloo['zero2'], 'times_params'):.2f} × parameters received")
 
 # %% [markdown]
-# **What you should see.** On two ranks, each rank receives 1.50 times its parameters instead of 1.00 times. With
-# Gloo, PyTorch runs a full allreduce, and each rank keeps one part of the result. That is why `fsdp` received 2 ×
-# its parameters above. NCCL has a real reduce-scatter.
+# **What you should see.** Each of two ranks receives 1.50 times its parameters instead of 1.00 times: with Gloo,
+# PyTorch runs a full allreduce and keeps one part of the result. That is why `fsdp` received 2 × above. NCCL has a
+# real reduce-scatter.
 #
 # ## Compute twice, keep less
 #
@@ -300,13 +300,13 @@ kept = measure(twice, "activation_bytes") / measure(probes["fsdp"], "activation_
 course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 0.3), counted=True)
 
 # %% [markdown]
-# **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB, and training
-# stays the same to within 4e-12. With `mixed`, gathering a block takes half the bytes, so each rank receives 1.5
-# times the parameters instead of 2.0 times. The activations need half the bytes, too. Gradients still travel in
-# float32. The price is precision. After four steps of Adam with a rate of 0.01, half of the parameters differ by less
-# than 1e-4 from the serial program's, but one differs by nearly 0.04: the farthest that Adam can go. Take the biases
-# of the keys. Attention does not depend on them, so their gradient is 0, and in float64 they stay where they are. In
-# bfloat16 rounding leaves a tiny gradient, which Adam turns into a whole step.
+# **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB. With `mixed`,
+# gathering a block takes half the bytes, so each rank receives 1.5 times the parameters instead of 2.0 times. The
+# activations need half the bytes, too. Gradients still travel in float32. The price is precision. After four steps of
+# Adam with a rate of 0.01, half of the parameters differ by less than 1e-4 from the serial program's, but one differs
+# by nearly 0.04: the farthest that Adam can go. Take the biases of the keys. Attention does not depend on them, so
+# their gradient is 0, and in float64 they stay where they are. In bfloat16 rounding leaves a tiny gradient, which
+# Adam turns into a whole step.
 #
 # Which bytes does a rank *keep* under this policy? Look at `library.py`. (`mixed_bytes`, below.)
 #
@@ -433,8 +433,8 @@ course.answers.note(**fit)
 # %% [markdown]
 # If none of them fits, use more devices, move the parts to the CPU's memory (`CPUOffloadPolicy`, slow), or cut the
 # network (lesson 11): between layers if the links are slow, or within layers if no device can hold the largest one.
-# Stage 3 needs fast links, because it gathers in every block. On several nodes, give `fully_shard` a mesh of two
-# dimensions: it then shards within a node and averages between nodes (*HSDP*).
+# On several nodes, whose links are slower, give `fully_shard` a mesh of two dimensions: it then shards within a node
+# and averages between nodes (*HSDP*).
 #
 # ## Questions
 #
@@ -486,7 +486,7 @@ course.answers.note(mixed_bytes=mixed_bytes, faults_8_blocks=faults_8_blocks)
 # - Sharding does not shrink activations. Recomputing them does.
 # - All ranks save a checkpoint, and any number of ranks can load it.
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 13
 #

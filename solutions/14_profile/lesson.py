@@ -193,9 +193,9 @@ course.answers.note(trace_d=trace_d, trace_e=trace_e, trace_f=trace_f)
 #
 # **Exercise 14.5.** `batches` in `slow.py` reads texts while the training waits. Each text takes 2 ms, as if it were
 # a small file on a busy disk. In `fast.py`, return a `DataLoader` with `num_workers`. Workers are processes that read
-# ahead, up to `prefetch_factor` batches each. They keep up if workers × (time per step) ≥ (time to read a batch). Here
-# a batch has eight texts, and a step takes about 20 ms.
-# The texts are shuffled already. (On a GPU, add `pin_memory=True`, and copy with `non_blocking=True`.)
+# ahead. They keep up if workers × (time per step) ≥ (time to read a batch). Here a batch has eight texts, and a step
+# takes about 20 ms. The texts are shuffled already. (On a GPU, add `pin_memory=True`, and copy with
+# `non_blocking=True`.)
 #
 # **Exercise 14.6.** The function `gradients` in `slow.py` processes one text at a time and sums the gradients. This
 # is **gradient accumulation**: it allows a batch that does not fit into memory. Here the batch does fit, so compute
@@ -217,9 +217,9 @@ course.check("14.8", fast.note)
 # %% [markdown]
 # ## Before and after
 #
-# The job alternates between the two steps, so other load on the machine slows both. In every round, it also measures
-# the core's peak with a large float32 matrix product, because a data sheet does not describe your machine. Then
-# `probe.py` tests your functions, and counts how often each step calls the network, waits, and runs operations.
+# The job alternates between the two steps. In every round, it also measures the core's peak with a large float32
+# matrix product, because a data sheet does not describe your machine. Then `probe.py` tests your functions, and
+# counts how often each step calls the network, waits, and runs operations.
 
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")
@@ -344,10 +344,9 @@ lost = measure(ways["float16"], "zeros") - measure(ways["scaled"], "zeros")
 course.expectations.compare("Gradients that scaling saves", lost, (0.5, 1), counted=True)
 
 # %% [markdown]
-# **What you should see.** float32, bfloat16 and scaled float16 reach the same loss, about 3.2 (the scaled run skips
-# its first updates until the factor fits). Without scaling, more than nine in ten gradients are 0, and the loss stays
-# above 3.4. With padding, one compilation is enough, and the loss is the same. (But a third of the tokens, from 24 to
-# 32 on average, is padding.)
+# **What you should see.** float32, bfloat16 and scaled float16 reach the same loss, about 3.2. Without scaling, more
+# than nine in ten gradients are 0, and the loss stays above 3.4. With padding, one compilation is enough, and the
+# loss is the same. (But a third of the tokens, from 24 to 32 on average, is padding.)
 #
 # **Speed** is another question. On GPUs, three levers come first: TF32
 # (`torch.set_float32_matmul_precision("high")`), bfloat16 by autocast, and `torch.compile`. The steps above use none
@@ -433,7 +432,7 @@ course.answers.note(
 # - Measure before and after in turns, and check that the loss stays the same.
 # - float16 needs loss scaling. Compiled code wants shapes that do not change.
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 14
 #

@@ -18,11 +18,11 @@
 # While Meta trained Llama 3 on 16,384 GPUs, something failed 419 times in 54 days. Your jobs are smaller, but have a
 # time limit. What a job did not save is lost.
 #
-# Here, a training run is killed, warned, and killed again. It ends with *exactly* the parameters of an uninterrupted
+# Here, a training run is killed, warned, and killed again, and ends with *exactly* the parameters of an uninterrupted
 # run.
 #
-# The network is lesson 13's GPT. Every rank holds a full copy, and the program adds up the gradients in one
-# allreduce. Allow 120 minutes. On two CPU cores, all jobs on this page take about a minute.
+# The network is lesson 13's GPT, with a full copy on every rank. Allow 120 minutes. On two CPU cores, all jobs on
+# this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, GPUs
@@ -77,7 +77,7 @@ course.answers.note(
 # of NumPy, Python and CUDA.
 #
 # **Exercise 15.1.** In `snapshot.py`, `capture(training)` returns all of this in one dictionary, and
-# `restore(training, saved)` puts it back into new objects. `capture` need not copy.
+# `restore(training, saved)` puts it back into new objects.
 #
 # **Exercise 15.2.** `sampler.py` shuffles the samples in each epoch. `state` returns what a new sampler needs to
 # continue in the middle of an epoch, and `load` takes it. A position alone is not enough. Save the generator's state
@@ -132,7 +132,7 @@ course.check("15.3", atomic)
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
 # Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks ask each other, here after every
-# second step. That costs an allreduce: with short steps, choose `--ask 100`.
+# second step. That costs an allreduce.
 #
 # **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
 # ranks. The list `warnings` contains the signals that this process has received.
@@ -145,8 +145,7 @@ course.check("15.4", signals)
 #
 # A job can put itself back into the queue: `scontrol requeue JOB`. It keeps its number, and later starts again from
 # its first line. `SLURM_RESTART_COUNT` then says how often that has happened. It is not set in the first life, so
-# write `${SLURM_RESTART_COUNT:-0}`: the job file's `set -u` ends it at any unset variable. Two lines of the job
-# file prepare this:
+# write `${SLURM_RESTART_COUNT:-0}`: the job file's `set -u` ends it at any unset variable. Two lines prepare this:
 #
 # - `--requeue` allows it. Slurm then also restarts the job by itself if a *node* fails.
 # - `--open-mode=append` keeps the output of the earlier lives. Otherwise each life overwrites it.
@@ -218,7 +217,7 @@ course.check("15.8", background.copied)
 # more: if its part no longer fits into memory, in pieces, whose gradients it adds up.
 #
 # A piece's loss is a mean over the piece. Weight it by `len(piece) / len(batch)`. Then the sum over all pieces and
-# ranks is the mean over the whole batch, for any number of ranks.
+# ranks is the mean over the whole batch.
 #
 # **Exercise 15.9.** `add_gradients` in `pieces.py` takes this rank's part of the batch, `batch[rank::size]`, splits it
 # into pieces of at most `most` samples, calls `backward` for each weighted loss, and returns their sum, detached.
@@ -266,9 +265,9 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 # %% [markdown]
 # **What you should see.** The picture shows four lives and one curve. The hatched steps were computed twice: 2 after
 # the first kill, 4 after the second, and none after the warning. The hash of all parameters is the same as without
-# accidents, so every bit is equal. Sums depend on their order, so this needs the same number of ranks, the same kind
-# of processor or GPU, the same libraries, and algorithms that always add in one order. On GPUs, some of the fastest
-# do not: `torch.use_deterministic_algorithms(True)` in `train.py` excludes them.
+# accidents, so every bit is equal. Sums depend on their order, so this needs the same number of ranks, kind of
+# processor or GPU, and libraries, and algorithms that always add in one order. On GPUs,
+# `torch.use_deterministic_algorithms(True)` in `train.py` excludes others.
 #
 # A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms.
 #
@@ -365,8 +364,7 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 #
 # - `optimizer` changes the loss: 3.02 instead of 3.14, because Adam's first steps are long. In a large training run,
 #   they can undo days of work.
-# - `sampler` and `random` look perfect. Yet 88 of the 160 samples in the second epoch are read twice or never, and
-#   parameters differ by 0.007 and 0.004.
+# - `sampler` and `random` look perfect. Yet 88 of the 160 samples in the second epoch are read twice or never.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
 #
 # ## Questions
@@ -418,7 +416,7 @@ course.answers.note(who_hears=who_hears, faults_other=faults_other)
 # - The best interval follows from the MTBF of the whole job.
 # - Test survival by killing your job. Compare hashes and counts, because the loss hides most mistakes.
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 15
 #

@@ -135,9 +135,9 @@ print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 # | `"tasks"` for `"task"` | `ValueError: When cluster_spec is given, you must also specify task_type and task_id` |
 # | an empty `"cluster"` | two runs that succeed, each alone |
 #
-# The worst mistake is the one that seems to succeed; the second worst is the one that waits. While TensorFlow
-# waits it holds Python's lock: your program's timers do not run, and Ctrl-C does nothing. So `in_time` starts
-# another process. After `--wait` seconds it checks the ports, says who does not answer, and ends the program:
+# While TensorFlow waits it holds Python's lock: your program's timers do not run, and Ctrl-C does nothing. So
+# `in_time` starts another process. After `--wait` seconds it checks the ports, says who does not answer, and ends the
+# program:
 #
 #     worker 0 has waited 60 s for the others in vain; nobody answers as worker 1 at 127.0.0.1:16465
 #
@@ -154,10 +154,10 @@ print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 # computes a gradient, and updates the server without waiting for the others. If a worker dies, another one takes
 # over its order; if the chief or a server dies, the job ends.
 #
-# **Synchronous** training was possible in TensorFlow 1 (`SyncReplicasOptimizer`). In 2.21 the class is marked as
-# deprecated, and `ParameterServerStrategy` has nothing in its place. `train_ps.py --synchronous` builds it from
-# the same two calls: one gradient per worker, which the server adds up; a wait; one update. This is lesson 06's
-# algorithm with a server in the middle, and its result must equal MultiWorkerMirroredStrategy's.
+# **Synchronous** training was possible in TensorFlow 1 (`SyncReplicasOptimizer`), and is not any more. `train_ps.py
+# --synchronous` builds it from the same two calls: one gradient per worker, which the server adds up; a wait; one
+# update. This is lesson 06's algorithm with a server in the middle, and its result must equal
+# MultiWorkerMirroredStrategy's.
 #
 # Only workers need a GPU. TensorFlow takes nearly all the memory of every GPU that it sees, so `take_gpu` hides all
 # but the worker's own; chief and server see none. (Tested with a stand-in; not run on GPUs here. For NCCL's errors,
@@ -329,7 +329,7 @@ course.answers.note(slow_staleness=slow_staleness)
 # - Asynchronous: p equally fast workers are p − 1 updates late, so the rate has to shrink. Asynchronous training pays
 #   off only if workers differ in speed.
 #
-# **Submit** your work in a terminal. This packs the folder and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 16
 #
