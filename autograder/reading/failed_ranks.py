@@ -80,9 +80,8 @@ def sentences(found: list[Failure]) -> Iterator[str]:
 def in_tracebacks(output: Iterable[str]) -> list[Failure]:
     """Return the last traceback of each rank, and all different ones without a label, in order."""
     found: list[Failure] = []
-    begun: dict[
-        int | None, list[list[str]] | None
-    ] = {}  # file, line and source; None: ended nothing
+    # Of each rank: files, lines and sources. None: the traceback ended nothing.
+    begun: dict[int | None, list[list[str]] | None] = {}
     before: dict[int | None, str] = {}
     chained: set[int | None] = set()
     for line in output:
@@ -107,12 +106,9 @@ def in_tracebacks(output: Iterable[str]) -> list[Failure]:
                     found.remove(earlier[-1])
                 chained.discard(rank)
                 own = [frame for frame in frames if not LIBRARY.search(frame[0])]
-                error = (
-                    SOURCE_PLACE.sub("", text)
-                    .partition(". This is typically")[0][:200]
-                    .rstrip(" .,:")
-                )
-                failure = Failure(rank, error, *(own or frames or [[""] * 3])[-1])
+                error = SOURCE_PLACE.sub("", text).partition(". This is typically")[0][:200]
+                place = (own or frames or [[""] * 3])[-1]
+                failure = Failure(rank, error.rstrip(" .,:"), *place)
                 launchers = rank is None and not own and ends.ECHO.search(text)
                 if failure not in found and not launchers:
                     found.append(failure)

@@ -16,11 +16,8 @@ def programs_of(job_file: Path) -> list[Path]:
 
 
 def hashes_of(job_file: Path) -> dict[str, str]:
-    """Return a hash of a job file, of its programs, and of the files that these import, by name.
-
-    A job file that names no program may run any of the programs beside it.
-    """
-    programs = programs_of(job_file) or job_file.parent.glob("*.py")
+    """Return a hash of a job file, of its programs, and of the files that these import, by name."""
+    programs = programs_of(job_file) or job_file.parent.glob("*.py")  # it may run any of these
     files = {job_file, *filter(Path.is_file, with_imports(programs))}
     return {file.name: sha256(file.read_bytes()).hexdigest()[:16] for file in files}
 

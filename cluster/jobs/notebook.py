@@ -107,8 +107,7 @@ def typed(line: str) -> str:
     printed = done.stdout.decode(errors="replace")
     print(f"$ {line}\n{done.stderr.decode(errors='replace')}{printed}")
     if done.returncode:
-        where = "read what it printed" if printed or done.stderr else "it printed nothing here"
-        where += ", but perhaps into a file that the line names" if ">" in line else ""
+        where = "read the file that it printed into" if ">" in line else "read what it printed"
         raise JobError(f"`{line}` failed, with exit code {done.returncode}: {where}")
     return printed
 
