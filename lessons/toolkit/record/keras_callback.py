@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lessons.toolkit.record import run_record
-from lessons.toolkit.record.networks import bend
 from lessons.toolkit.record.parameters import worst
+
+FLOOR = 1e-30  # smallest probability, before its logarithm is taken
 
 
 class RunMethods(run_record.KerasMethods):
@@ -121,3 +122,23 @@ def steps_since(before: tuple[int, int], model: Any, params: Mapping[str, Any]) 
         return None  # The optimizer also counts the step that found no more data.
     # Without trainable parameters, the optimizer counts no steps.
     return begun or params.get("steps")
+
+
+def bend(model: Any) -> float:
+    """Measure how far a classifier is from a linear map, using the mean of two images.
+
+    The scores of the mean image are compared with the mean of the two images' scores, relative to
+    the difference between these scores. The result is 0 if all layers together are one linear map.
+    """
+    import numpy as np
+
+    shape = model.input_shape[1:]
+    images = np.random.default_rng(1).normal(size=(2, 16, *shape)).astype(np.float32)
+
+    def scores(x: Any) -> Any:
+        values = np.log(np.maximum(np.asarray(model(x), dtype=np.float64), FLOOR))
+        return values - values.mean(axis=1, keepdims=True)
+
+    one, other, middle = scores(images[0]), scores(images[1]), scores(images.mean(axis=0))
+    size = np.abs(one - other).max()
+    return float(np.abs(middle - (one + other) / 2).max() / size) if size > 0 else 0.0
