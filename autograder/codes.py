@@ -223,12 +223,6 @@ class ReasonCode(StrEnum):
     NOT_MEASURED = "not measured"  # the output does not have the value
     TOO_NOISY = "too noisy"  # the repeats differ too much, or the machine was busy: run again
 
-    @property
-    def audience(self) -> Audience:
-        """Return who should act on the advice for a part with this reason."""
-        by_instructor = self in (ReasonCode.NOT_CALIBRATED, ReasonCode.RUN_UNCLEAR)
-        return BOTH if by_instructor else STUDENT
-
 
 # Nothing was submitted for this part: no run, no answer, no report.
 R = ReasonCode

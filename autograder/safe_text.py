@@ -81,8 +81,3 @@ def file_name(text: str) -> str:
     safe = safe.strip(".")[:80] or "student"
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     return safe if safe == text else f"{safe}-{digest}"
-
-
-def page_name(student: str) -> str:
-    """Return the file name of a student's page."""
-    return f"{file_name(student)}.html"

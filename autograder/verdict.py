@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 
 from autograder.codes import (
+    BOTH,
+    STUDENT,
     Audience,
     CheckStatus,
     EvidenceLevel,
@@ -12,7 +14,7 @@ from autograder.codes import (
     ReasonCode,
 )
 from autograder.notes import Note, Where, make_note
-from autograder.safe_text import page_name
+from autograder.safe_text import file_name
 
 PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED, WAITS = CheckStatus
 WORST_FIRST = (FAILED, NOT_MEASURED, WAITS, PARTIAL, BORDERLINE, PASSED)
@@ -40,7 +42,8 @@ class Part:
 
     @property
     def audience(self) -> Audience:
-        return self.code.audience
+        """Return who should act on the advice."""
+        return BOTH if self.code in (ReasonCode.NOT_CALIBRATED, ReasonCode.RUN_UNCLEAR) else STUDENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +75,6 @@ UNSURE = {
     NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
     WAITS: FindingCode.CHECK_WAITS,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The judge's result for one student's lesson, before late days and overrides."""
-
-    score: float
-    max_score: float
-    waiting: float  # points that the instructor has yet to give, which max_score does not include
-    checks: tuple[Check, ...]
-    findings: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +229,7 @@ class Grade:
     @property
     def page(self) -> str:
         """Return the file name of the student's page."""
-        return page_name(self.student)
+        return f"{file_name(self.student)}.html"
 
     @property
     def look(self) -> list[Note]:

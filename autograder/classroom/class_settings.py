@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from autograder.codes import GradeStatus
-from autograder.evidence.accounting_dump import AccountedJob
+from autograder.evidence.accounting import AccountedJob
 from autograder.measuring.interval import Measure
 from autograder.settings.policy import Policy
 from autograder.settings.reruns import Rerun

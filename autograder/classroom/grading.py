@@ -74,7 +74,7 @@ def grade_files(
     files: LessonFiles, settings: ClassSettings, students: Sequence[str], folder: str = ""
 ) -> Grade:
     """Grade a lesson's files. `folder` may begin with the name of a group that has reruns."""
-    if not files.has_work:
+    if not (files.outputs or files.answers):
         return nothing_found(students[0], files, settings)
     runs = read_files(files.outputs, own_readers(settings.rubrics.get(files.lesson or "")))
     files.findings += [*badly_submitted(runs), *cut_off(runs)]
@@ -92,8 +92,7 @@ def grade_files(
     keys = dict.fromkeys((name, lesson) for name in [*students, folder.split("/")[0]])
     reruns = [settings.reruns[key] for key in keys if key in settings.reruns]
     logins = [settings.logins.get(student) for student in students]
-    sources = examine.Sources(settings.jobs, logins, settings.accounting_required)
-    seen = examine.examine(runs, counted, sources)
+    seen = examine.examine(runs, counted, settings.jobs, logins, settings.accounting_required)
     seen, texts = programs.with_programs(
         seen,
         counted,
@@ -110,13 +109,10 @@ def grade_files(
     again = repeated(hand_in, judged, reruns) if reruns else ()
     seen = with_rerun(seen, again, settings.jobs is not None) if reruns else seen
     return replace(
-        settings.without_points(students[0], lesson, GradeStatus.GRADED),
-        score=judged.score,
-        max_score=judged.max_score,
-        waiting=judged.waiting,
+        judged,
+        student=students[0],
         tier=seen.tier,
         tier_reason=seen.reason,
-        checks=judged.checks,
         rerun=again,
         runs=tuple(summaries(hand_in, runs, counted)),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),

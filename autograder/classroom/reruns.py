@@ -14,7 +14,7 @@ from autograder.notes import make_note
 from autograder.reading.files import read_files
 from autograder.settings.reruns import Rerun
 from autograder.settings.rubric_schema import own_readers
-from autograder.verdict import NOT_MEASURED, Judged, Repeated
+from autograder.verdict import NOT_MEASURED, Grade, Repeated
 
 LESS = 0.1  # of a check's points, by which two honest runs may differ
 # A rerun is started by the instructor's own job file, on one node.
@@ -22,7 +22,7 @@ OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ra
 UNTIMED = ("test_accuracy", "loss_last", "steps")
 
 
-def repeated(hand_in: HandIn, judged: Judged, reruns: Sequence[Rerun]) -> tuple[Repeated, ...]:
+def repeated(hand_in: HandIn, judged: Grade, reruns: Sequence[Rerun]) -> tuple[Repeated, ...]:
     """Return the points of each check on runs, in the submission and in the rerun.
 
     A load can make a rerun slow. Points that are lost for speed alone are therefore not compared.

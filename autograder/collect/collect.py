@@ -8,8 +8,16 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from autograder.codes import FindingCode
-from autograder.collect import archives, drop
-from autograder.collect.download import About, Item, Piece, keep_latest, pieces_of, submitted
+from autograder.collect import drop
+from autograder.collect.download import (
+    About,
+    Item,
+    Piece,
+    keep_latest,
+    pieces_of,
+    submitted,
+    unpack,
+)
 from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
 from autograder.collect.lesson_folder import digests, named, remove_folder, write_folder
 from autograder.collect.lessons import Ids, named_lesson, sort_out
@@ -17,7 +25,7 @@ from autograder.collect.platforms import DROP, FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
 from autograder.notes import Note
 from autograder.safe_text import printable, shortened
-from autograder.settings.claims import WhoIs
+from autograder.settings.roster import WhoIs
 from autograder.submissions import doubts, manifest
 from autograder.submissions.class_folder import are_lessons, folder_name, listed, name_of, strays
 from autograder.submissions.doubts import file_of, note_of
@@ -127,7 +135,7 @@ def unpacked(archive: Path, stack: ExitStack, done: Collected) -> Path:
     new = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-class-")))
     home = new / stem(archive.name)
     home.mkdir()
-    doubts = archives.unpack(archive, archive.name, home, most=200_000, size=32 << 30)
+    doubts = unpack(archive, archive.name, home, most=200_000, size=32 << 30)
     done.nobodys += [doubt.actual for doubt in doubts]
     return home
 

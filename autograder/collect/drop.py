@@ -13,11 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
-from autograder.collect.archives import READ
-from autograder.collect.download import Item
+from autograder.collect.download import READ, Item
 from autograder.errors import SettingsError
 from autograder.safe_text import printable
-from autograder.settings.claims import Claim
+from autograder.settings.roster import Claim
 from autograder.submissions.class_folder import listed
 from autograder.submissions.walk import Walk, open_regular, why
 

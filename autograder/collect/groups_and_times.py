@@ -10,8 +10,8 @@ from pathlib import Path
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
 from autograder.safe_text import shortened
-from autograder.settings.claims import Meant
 from autograder.settings.policy import lesson_meant
+from autograder.settings.roster import Meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.class_folder import folder_name
 from autograder.submissions.manifest import AND, Row

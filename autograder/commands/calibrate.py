@@ -10,8 +10,8 @@ import yaml
 from autograder.commands.options import NEW_FILE, THERE, rubrics_option
 from autograder.data_files import write
 from autograder.errors import SettingsError
+from autograder.judging.conditions import condition_value, reference_key
 from autograder.judging.hand_in import HandIn
-from autograder.judging.values import condition_value, reference_key
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.metrics import Value

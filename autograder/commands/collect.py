@@ -9,15 +9,13 @@ import click
 
 from autograder.collect import groups_and_times
 from autograder.collect.collect import Collected, Wanted, collect
-from autograder.collect.metadata import read_worksheets
-from autograder.collect.platforms import DROP, PLATFORMS
+from autograder.collect.platforms import DROP, PLATFORMS, read_worksheets
 from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_option, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.settings import rubric
-from autograder.settings.claims import Claim, meant_by, who_is
 from autograder.settings.class_file import class_file_of, read_class_file, zone
 from autograder.settings.policy import lesson_meant
-from autograder.settings.roster import Person, read_roster
+from autograder.settings.roster import Claim, Person, meant_by, read_roster, who_is
 from autograder.submissions.manifest import is_doubtful
 from autograder.wording import counted
 

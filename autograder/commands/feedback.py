@@ -6,8 +6,7 @@ import click
 
 from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_option
 from autograder.data_files import write
-from autograder.report.back import packed
-from autograder.report.back.records import read_class
+from autograder.report import packed
 from autograder.settings.roster import read_roster
 
 
@@ -37,7 +36,7 @@ def feedback_command(
             "give --moodle or --canvas; for other platforms, hand out "
             f"{grades / 'students'}, one file per student"
         )
-    graded, people = read_class(grades), read_roster(roster)
+    graded, people = packed.read_class(grades), read_roster(roster)
     out = out or grades / "feedback"
     packs = [packed.for_moodle(worksheet, graded, people) for worksheet in moodle]
     packs += [packed.for_canvas(download, graded, people) for download in canvas]

@@ -9,16 +9,15 @@ import click
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.errors import SettingsError
-from autograder.evidence.accounting_dump import read_accounting
+from autograder.evidence.accounting import read_accounting
 from autograder.safe_text import printable
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
-from autograder.settings.claims import meant_by
 from autograder.settings.class_file import ClassFile, LatePolicy, read_words
 from autograder.settings.draws import key_of_release
 from autograder.settings.policy import read_policy
 from autograder.settings.reruns import read_reruns
-from autograder.settings.roster import Person, own_ids, read_roster
+from autograder.settings.roster import Person, meant_by, own_ids, read_roster
 from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile, Rubric, depends_on_profile
 

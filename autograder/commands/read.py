@@ -43,8 +43,12 @@ def read_command(files: tuple[Path, ...], as_json: bool, formats: Path | None) -
     studies = grouped((study_of(run), run) for run in runs)
     tables = {study: list(tables_of(same)) for study, same in studies.items()}
     if as_json:
+        scaling = {
+            study: [{"kind": kind, "rows": [row.values for row in rows]} for kind, rows in same]
+            for study, same in tables.items()
+        }
         pairs = zip(summaries, runs, strict=True)
-        rows = [facts | {"scaling": as_data(tables[study_of(run)])} for facts, run in pairs]
+        rows = [facts | {"scaling": scaling[study_of(run)] or None} for facts, run in pairs]
         click.echo(json.dumps(rows, indent=1, allow_nan=False, ensure_ascii=False))
     else:
         text_tables = (as_text(*table) for same in tables.values() for table in same)
@@ -108,10 +112,6 @@ def tables_of(runs: Sequence[Run]) -> Iterator[tuple[str | None, list[SizeRow]]]
         rows = interval.measured_or_none(study_table.rows, same) or []
         if len(rows) > 1:
             yield kind, rows
-
-
-def as_data(tables: Sequence[tuple[str | None, list[SizeRow]]]) -> list[dict[str, Any]] | None:
-    return [{"kind": kind, "rows": [row.values for row in rows]} for kind, rows in tables] or None
 
 
 def as_text(kind: str | None, rows: Sequence[SizeRow]) -> str:

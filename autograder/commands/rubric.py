@@ -8,6 +8,7 @@ import click
 import yaml
 
 from autograder.commands.options import EXISTING, FOLDER, rubrics_option
+from autograder.data_files import write
 from autograder.errors import SettingsError
 from autograder.settings import rubric
 from autograder.settings.policy import lesson_meant
@@ -81,8 +82,8 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
     if new.is_file() and read_yaml(new)[0] != kept:
         raise SettingsError(f"{new} already exists with other contents: delete it, or change --out")
     answers = {key: value for key, value in expected.items() if key in kept.get("answers", {})}
-    write(new, kept)
-    write(out / "expected" / path.name, answers)
+    for file, contents in ((new, kept), (out / "expected" / path.name, answers)):
+        write(file, yaml.safe_dump(contents, sort_keys=False, allow_unicode=True))
     for name in (f"released/{path.stem}.json", f"expected/gaps/{path.stem}.json"):
         if (rubrics / name).is_file():  # otherwise `grade --rubrics OUT` would not compare programs
             (out / name).parent.mkdir(exist_ok=True)
@@ -103,9 +104,3 @@ def part(data: dict[str, Any], checks: tuple[str, ...] | list[str]) -> dict[str,
 def worth(data: dict[str, Any], profile: str) -> float:
     checks = (c for c in data["checks"] if c.get("only", profile) == profile)
     return sum(c["by_hand"] if "by_hand" in c else c["points"] for c in checks)
-
-
-def write(path: Path, data: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
-    path.write_text(text, encoding="utf-8")

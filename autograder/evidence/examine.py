@@ -7,32 +7,19 @@ instructor, agrees too. Reproduced: the submitted program did the same when the 
 No points depend on it; a person decides.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 
 from autograder.codes import CONTRADICTS, EvidenceLevel, FindingCode, Outcome
 from autograder.evidence import accounting
-from autograder.evidence.accounting_dump import AccountedJob
+from autograder.evidence.accounting import Jobs, Logins
 from autograder.evidence.checks import AS_WRITTEN, check_run
 from autograder.measuring.interval import is_number
 from autograder.notes import Note, make_note
 from autograder.records import Number, Run
 from autograder.verdict import TIERS, RunTraits
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """The sources of evidence about one student's lesson, apart from the run record."""
-
-    jobs: Mapping[str, AccountedJob] | None = None  # the scheduler's accounting, if there is one
-    # Accounts that may own their jobs; None: an unknown account.
-    logins: Collection[str | None] = ()
-    required: bool = False  # whether a run outside these jobs is something to look at
-
-
-NO_SOURCES = Sources()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +29,37 @@ class Examined:
     findings: tuple[Note, ...]
 
 
-def examine(runs: Sequence[Run], counted: Sequence[Run], sources: Sources = NO_SOURCES) -> Examined:
-    """Return the findings on all finished runs, and the level of the weakest run that counts."""
+def examine(
+    runs: Sequence[Run],
+    counted: Sequence[Run],
+    jobs: Jobs | None = None,
+    logins: Logins = (),
+    required: bool = False,
+) -> Examined:
+    """Return the findings on all finished runs, and the level of the weakest run that counts.
+
+    `jobs` is the scheduler's accounting, if there is one. With `required`, a run outside these jobs
+    is something to look at.
+    """
     findings: list[Note] = []
-    tier, reason = None, "no finished run that counts"
+    levels = []
     counted_ids = {run.id for run in counted}
     completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
     copied = copied_within(completed)
-    jobs = sources.jobs
-    on_jobs = (
-        {} if jobs is None else accounting.compare(runs, jobs, sources.logins, sources.required)
-    )
+    on_jobs = {} if jobs is None else accounting.compare(runs, jobs, logins, required)
     for run in completed:
-        counts = run.id in counted_ids
         about = [*check_run(run), *copied.get(run.id, ()), *on_jobs.get(run.id, ())]
         findings += about
-        if counts:
-            level = tier_of(run, about, sources)
-            if tier is None or TIERS.index(level[0]) < TIERS.index(tier):
-                tier, reason = level
-    # A fact about a job is listed only once.
-    return Examined(tier or EvidenceLevel.UNVERIFIED, reason, tuple(dict.fromkeys(findings)))
+        if run.id in counted_ids:
+            levels.append(tier_of(run, about, jobs or {}, logins))
+    unknown = EvidenceLevel.UNVERIFIED, "no finished run that counts"
+    weakest = min(levels, key=lambda level: TIERS.index(level[0]), default=unknown)
+    return Examined(*weakest, tuple(dict.fromkeys(findings)))  # a job's fact is listed only once
 
 
-def tier_of(run: Run, about: Sequence[Note], sources: Sources) -> tuple[EvidenceLevel, str]:
+def tier_of(
+    run: Run, about: Sequence[Note], jobs: Jobs, logins: Logins
+) -> tuple[EvidenceLevel, str]:
     """Return a run's evidence level and the reason, from the findings on the run."""
     wrong = [one.title for one in about if one.severity == CONTRADICTS]
     if wrong:
@@ -75,8 +69,8 @@ def tier_of(run: Run, about: Sequence[Note], sources: Sources) -> tuple[Evidence
     consistent = "the run record is consistent"
     if doubtful := [one for one in about if one.doubtful]:
         return EvidenceLevel.SELF_CONSISTENT, f"{consistent}, but: {doubtful[0].title}"
-    job = sources.jobs and accounting.confirming_job(run, sources.jobs, sources.logins)
-    if not job:
+    job = accounting.confirming_job(run, jobs, logins)
+    if job is None:
         return EvidenceLevel.SELF_CONSISTENT, consistent
     reason = f"{consistent} and agrees with the scheduler's accounting"
     if job.cpu_seconds is None:
@@ -110,7 +104,7 @@ def traits_of(run: Run) -> RunTraits:
     hashes = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
     settings = [header.get(n) for n in UNLIKE if n != "world_size" or header.scaling != "strong"]
     marks = (
-        hash_of_all(run),
+        digest([run.launch, *progress(run), run.end]),  # whatever the files are called
         digest([run.launch, *map(header.get, LAUNCH)]),  # even if numbers were changed
         hash_of_seconds(run),
         hash_of_pauses(run),
@@ -125,11 +119,6 @@ def traits_of(run: Run) -> RunTraits:
         parameters=hash_of_parameters(run),
         result=run.test_accuracy.value if run.test_accuracy else None,
     )
-
-
-def hash_of_all(run: Run) -> str:
-    """Return a hash that is equal for two copies of a run, whatever the files are called."""
-    return digest([run.launch, *progress(run), run.end])
 
 
 def hashes_without_record(run: Run) -> tuple[str, ...]:

@@ -1,19 +1,17 @@
 """Judge a condition: measure what it compares once, give the credit, then put it into words."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import did_not_finish, larger_unfinished, run_that_counts
-from autograder.judging.values import (
-    as_text,
-    condition_value,
-    metric_value,
-    reference_key,
-    said_of_run,
-    threshold_in_words,
-    title_of,
+from autograder.judging.runs_that_count import (
+    did_not_finish,
+    finished,
+    larger_unfinished,
+    run_that_counts,
 )
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, attempt
@@ -23,6 +21,7 @@ from autograder.safe_text import shortened
 from autograder.settings import calibration
 from autograder.settings.rubric_schema import Condition, Threshold, tolerance
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part
+from autograder.wording import shown, with_unit
 
 RUN_AGAIN = (
     "The machine was busy, or the repeats differ too much. Run this job again when fewer other "
@@ -64,10 +63,6 @@ class Case:
         start = partial_from(self.condition)
         begin = attempt(self.threshold_value, start) if start else None
         return begin.value if isinstance(begin, Measure) else None
-
-    @property
-    def uncalibrated(self) -> bool:
-        return self.condition.threshold.of_reference is not None and not self.reference
 
     @property
     def is_asked(self) -> bool:
@@ -218,3 +213,77 @@ def expected_of(case: Case) -> str:
         goal += f" ({fraction:g} of the reference)" if fraction is not None else ""
     goal = f"{SYMBOLS.get(condition.operator, '')} {goal}".lstrip()
     return said_of_run(title_of(condition), goal, case.name)
+
+
+def metric_value(
+    hand_in: HandIn, metric: str, name: str, run: Run, at: Mapping[str, Any], base: str | None
+) -> Value:
+    """Return a metric's value for a run or for all runs with its name. Speedups use `base`."""
+    row = metric_named(metric)
+    if row.all_runs:
+        return row.function(finished(hand_in, name), at)
+    if row.base and base is not None:
+        return row.function(run_that_counts(hand_in, base), run)
+    return row.function(run) if row.of_a_run else row.function(run, at)
+
+
+def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
+    """Return the condition's value for a run, or that value relative to another run's."""
+
+    def value_of(name: str) -> Value:
+        run = run_that_counts(hand_in, name)
+        return metric_value(hand_in, condition.metric, name, run, condition.at, condition.base)
+
+    value = value_of(name)
+    other_name = condition.minus or condition.over
+    if other_name is None or not isinstance(value, Measure):
+        return value
+    other = value_of(other_name)
+    if not isinstance(other, Measure):
+        raise NotMeasured(f"{condition.metric} is a word")
+    return interval.difference(value, other) if condition.minus else interval.ratio(value, other)
+
+
+def reference_key(condition: Condition, name: str) -> str:
+    """Return the key of a measurement in a calibration file. It does not depend on labels."""
+    words = condition.metric + "".join(f", {key} {value}" for key, value in condition.at.items())
+    return f"{words} of {name}" + (f" over {condition.base}" if condition.base else "")
+
+
+# --- in words -----------------------------------------------------------------------------------
+
+
+def title_of(condition: Condition) -> str:
+    """Return the label for what a condition measures, without the name of the run."""
+    label = metric_named(condition.metric).label
+    label += "".join(f", {key} {value}" for key, value in condition.at.items())
+    if condition.base:
+        return f"{label} over `{condition.base}`"
+    if condition.minus:
+        return f"{label}, difference to `{condition.minus}`"
+    return f"{label} / that of `{condition.over}`" if condition.over else label
+
+
+def said_of_run(title: str, text: str, name: str, basis: str = "") -> str:
+    """Return a sentence such as "steps per epoch: 400 steps (run `numpy`)"."""
+    return f"{title}: {text} (run `{name}`{', ' if basis else ''}{basis})"
+
+
+def threshold_in_words(threshold: Threshold, name: str) -> str:
+    """Describe a threshold that depends on a missing value."""
+    if threshold.of_reference is not None:
+        return f"{threshold.of_reference:g} of what the solution reaches on this site"
+    words = f"{threshold.factor:g} × " if threshold.factor != 1 else ""
+    words += metric_named(threshold.metric).label if threshold.metric else ""
+    words += f" of `{threshold.of}`" if threshold.of not in (None, name) else ""
+    return words + (f" {threshold.plus:+g}" if threshold.plus else "")
+
+
+def as_text(value: Value) -> str:
+    """Return the value as text: a word, or a number with its unit and interval."""
+    if isinstance(value, str):
+        return value
+    number = with_unit(value.value, value.unit)
+    if value.low == value.high:
+        return number
+    return f"{number} [{shown(value.low)}, {shown(value.high)}]"

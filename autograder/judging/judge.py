@@ -7,7 +7,7 @@ it meet the threshold?
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autograder.codes import CheckStatus, FindingCode, ReasonCode
+from autograder.codes import CheckStatus, FindingCode, GradeStatus, ReasonCode
 from autograder.judging.conditions import Case, judge_cases
 from autograder.judging.hand_in import HandIn, says
 from autograder.judging.judge_answers import judge_answer
@@ -33,18 +33,25 @@ from autograder.verdict import (
     WAITS,
     WORST_FIRST,
     Check,
-    Judged,
+    Grade,
     Part,
 )
 from autograder.wording import sentences, shown
 
 
-def judge(hand_in: HandIn) -> Judged:
-    checks = [judge_check(hand_in, c) for c in hand_in.rubric.checks if is_asked(hand_in, c)]
+def judge(hand_in: HandIn) -> Grade:
+    """Return the grade for the work, before late days and overrides, and without a student."""
+    rubric = hand_in.rubric
+    checks = [judge_check(hand_in, c) for c in rubric.checks if is_asked(hand_in, c)]
     waiting = sum((check.points for check in checks if check.status == WAITS), 0.0)
-    return Judged(
+    return Grade(
+        student="",
+        lesson=rubric.lesson,
+        title=rubric.title,
+        profile=hand_in.profile,
+        status=GradeStatus.GRADED,
         score=round(sum(check.score for check in checks), 2),
-        max_score=hand_in.rubric.points - waiting,
+        max_score=rubric.points - waiting,
         waiting=waiting,
         checks=tuple(checks),
         findings=tuple(findings(hand_in)),
@@ -72,7 +79,11 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     conditions = [c for c in check.require if c.only in (None, hand_in.profile)]
     cases = [(c, [Case(hand_in, c, name) for name in c.of]) for c in conditions]
     # Leave out conditions without a reference on this site, unless no other would remain.
-    calibrated = [(c, own) for c, own in cases if not all(case.uncalibrated for case in own)]
+    calibrated = [
+        (c, own)
+        for c, own in cases
+        if c.threshold.of_reference is None or any(case.reference for case in own)
+    ]
     parts = tuple(p for c, own in calibrated or cases for p in judge_cases(own, c))
     credit = min((p.credit for p in parts), default=1.0)
     status = min((p.status for p in parts), key=WORST_FIRST.index, default=PASSED)

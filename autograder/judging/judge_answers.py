@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from autograder.codes import FindingCode, ReasonCode
+from autograder.judging.conditions import metric_value
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
-from autograder.judging.values import metric_value
 from autograder.measuring.interval import Measure, NotMeasured, each_measured
 from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run, Where

@@ -40,15 +40,11 @@ def program_of(run: Run) -> str:
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
     """Return the latest finished run of the required size, or raise NotMeasured with the reason."""
     if name not in hand_in.counted:
-        hand_in.counted[name] = attempt(latest_run, hand_in, name)
+        hand_in.counted[name] = attempt(lambda: preferred(hand_in, name)[0][-1])
     run = hand_in.counted[name]
     if isinstance(run, NotMeasured):
         raise run
     return run
-
-
-def latest_run(hand_in: HandIn, name: str) -> Run:
-    return preferred(hand_in, name)[0][-1]
 
 
 def preferred(hand_in: HandIn, name: str) -> tuple[list[Run], list[str]]:

@@ -17,7 +17,7 @@ from autograder.measuring import (
     record_facts,
     rounds,
     scaling_laws as laws,
-    scaling_study as study,
+    study_table as study,
 )
 from autograder.measuring.interval import Measure
 from autograder.measuring.measure import reported

@@ -1,4 +1,4 @@
-"""Build the table of a scaling study, for reports, `autograder read` and grading.
+"""Build the table of a scaling study, for reports, `autograder read` and grading, and measure it.
 
 A size is a number of workers. The value at a size is the median over its runs, and its interval is
 their range. Only runs with the same work and hardware as those on the fewest workers are compared.
@@ -6,12 +6,13 @@ If one launch measured all sizes in rounds, they are compared within a round, be
 the machine affects all of them equally.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from autograder.codes import Outcome, ReasonCode
-from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, printed
+from autograder.measuring import interval, measure, rounds
+from autograder.measuring.interval import Measure, NotMeasured, exact, printed
 from autograder.measuring.rounds import AS_WRITTEN
 from autograder.records import Epoch, MeasureEvent, Number, Run
 from autograder.safe_text import shortened
@@ -158,3 +159,60 @@ def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[SizeRow]]]:
         same_kind = [run for run in points if run.header.scaling == kind]
         if same_kind:
             yield kind, interval.measured_or_none(rows, same_kind) or []
+
+
+# --- metrics of all runs of a name; `at` selects, as in {size: 4} or {repeats: 3} ---------------
+
+At = Mapping[str, Any]
+
+
+def sizes(runs: Sequence[Run], at: At) -> Measure:
+    """Return the number of sizes that have at least `repeats` runs of the same work."""
+    sized = by_size(runs)
+    enough = [same for same in sized.values() if len(same) >= at.get("repeats", 1)]
+    basis = "runs: " + ", ".join(f"{len(same)} on {count}" for count, same in sized.items())
+    used = {run.id for same in sized.values() for run in same}
+    first = sized[min(sized)][-1]
+    unlike = (measure.not_comparable(first, run) for run in runs if run.id not in used)
+    if differences := next(filter(None, unlike), None):
+        basis += f"; left out: {differences[0]}"
+    where = [place for same in sized.values() for place in same[0].rank_lines[:1]]
+    return exact(len(enough), "sizes", where, basis)
+
+
+def chosen_size(sizes: Collection[int], at: At) -> int:
+    size = at.get("size", "largest")
+    if size in ("largest", "smallest"):
+        return max(sizes) if size == "largest" else min(sizes)
+    if size in sizes:
+        return size
+    reason = f"no run of the same work on {size} workers"
+    raise NotMeasured(reason, "submit the job on this size", code=ReasonCode.NO_RUN_OF_SIZE)
+
+
+def efficiency(runs: Sequence[Run], at: At) -> Measure:
+    """Return the efficiency in the study's table for a size."""
+    by_ranks = {row.ranks: row for row in rows(runs)}
+    return by_ranks[chosen_size(by_ranks, at)].efficiency
+
+
+def least_at_size(of: Callable[[Run], Measure], runs: Sequence[Run], at: At) -> Measure:
+    """Return the smallest value at the size in `at`, or at the largest size."""
+    sized = by_size(runs)
+    return min(map(of, sized[chosen_size(sized, at)]), key=lambda measure: measure.value)
+
+
+def worst_of_points(name: str, choose: Callable, runs: Sequence[Run], at: At) -> Measure:
+    """Return the largest or smallest value among a study's points."""
+    points = [run.point for run in expanded(runs) if run.point]
+    if not points:
+        raise NotMeasured("the runs contain no points of a study", "submit a study's output")
+    return rounds.worst(points, name, choose)
+
+
+def of_law(law: Callable[..., Measure], runs: Sequence[Run], at: At) -> Measure:
+    """Return a law's parameter or prediction, computed from the speedups of all sizes."""
+    points = [(row.ranks, row.speedup) for row in rows(runs)]
+    if points[0][0] != 1:
+        raise NotMeasured("a law needs a run on one worker", "also submit it with one task")
+    return law(points, **at)

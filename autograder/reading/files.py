@@ -1,13 +1,13 @@
 """Read the outputs of one submission and return its runs, with the place of each problem."""
 
-import io
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
 from autograder.codes import FindingCode, Outcome
+from autograder.grouping import grouped
 from autograder.notes import Note, make_note
 from autograder.reading import lines, printed_lines
 from autograder.reading.formats import presets, record
@@ -27,22 +27,8 @@ def read_files(
 
     If `paths` is a mapping, it gives the display name of each file.
     """
-    names = paths if isinstance(paths, Mapping) else {Path(path): str(Path(path)) for path in paths}
-    called = {str(path): name for path, name in names.items()}
-    return read_opened(called, lambda path: open_regular(Path(path)), formats)
-
-
-def read_bytes(files: Mapping[str, bytes], formats: Sequence[Reader] = ()) -> list[Run]:
-    """Return the runs in files that are already in memory: name -> contents."""
-    return read_opened(
-        {name: name for name in files}, lambda name: io.BytesIO(files[name]), formats
-    )
-
-
-def read_opened(
-    names: Mapping[str, str], open_file: Callable[[str], BinaryIO], formats: Sequence[Reader]
-) -> list[Run]:
-    """Return the runs in files, given as path -> display name."""
+    given = paths if isinstance(paths, Mapping) else {Path(path): str(Path(path)) for path in paths}
+    names = {str(path): name for path, name in given.items()}
     launches, readers = record.Launches(), (*formats, *presets.readers())
     scanned: dict[str, ScannedFile] = {}
     # A job's own output has the job's number in its name, and its error output beside it. It is
@@ -50,7 +36,7 @@ def read_opened(
     for path in sorted(names, key=lambda path: kinds.output_name(path).job_id is None):
         name = names[path]
         try:
-            with open_file(path) as stream:
+            with open_regular(Path(path)) as stream:
                 scanned[path] = scan(name, stream, launches, readers)
         except OSError as error:
             scanned[path] = unread = ScannedFile(name)
@@ -58,8 +44,10 @@ def read_opened(
                 0, "", f"the file cannot be read: {why(error)}", FindingCode.FILE_UNREADABLE
             )
     runs = []
-    for paths in kinds.by_job(names):
-        runs += read_job([scanned[path] for path in paths], launches, readers)
+    jobs = grouped((kinds.output_name(path).shared, path) for path in names)
+    for same in jobs.values():  # a job's output comes before its error output
+        files = sorted(same, key=lambda path: kinds.output_name(path).is_error)
+        runs += read_job([scanned[path] for path in files], launches, readers)
     return runs
 
 

@@ -63,12 +63,6 @@ def attach_facts(file: ScannedFile, here: list[RunDraft]) -> None:
         here[place + ahead].facts.append((file, line, facts))
 
 
-def workers_of(draft: RunDraft) -> int | None:
-    """Return the printed number of workers, unless several are printed."""
-    counts = {facts.workers for _, _, facts in draft.facts} - {None}
-    return counts.pop() if len(counts) == 1 else None
-
-
 def may_end(draft: RunDraft, end: EndLine) -> bool:
     """Return whether a line may report the end of the run that begins before it.
 
@@ -101,6 +95,7 @@ def job_of(files: list[ScannedFile]) -> str | None:
 def finish(draft: RunDraft, files: list[ScannedFile], job: str | None) -> Run:
     run, whole = draft.run, draft.whole
     places, problems = dict(run.places), [*run.problems, *draft.problems]
+    counts = {facts.workers for _, _, facts in draft.facts} - {None}  # of workers, as printed
     outcome, reasons = run.outcome, draft.ends
     if run.format != record.FORMAT:
         run = with_numbers(draft, problems)
@@ -124,7 +119,7 @@ def finish(draft: RunDraft, files: list[ScannedFile], job: str | None) -> Run:
         places=places,
         files=tuple(dict.fromkeys((*run.files, *(file.name for file in files)))),
         outcome=outcome,
-        workers=run.workers or workers_of(draft),
+        workers=run.workers or (counts.pop() if len(counts) == 1 else None),
         job_id=run.job_id or job,
         problems=tuple(dict.fromkeys(problems))[:MOST_PROBLEMS],
     )

@@ -19,7 +19,7 @@ def summary(run: Run) -> dict[str, Any]:
         "outcome": run.outcome,
         "workers": run.workers,
         "job_id": run.job_id,
-        "epochs": epochs_done(run),
+        "epochs": None if run.sparse else len(run.epochs) or None,
         "epoch_seconds": seconds if any(value is not None for value in seconds) else [],
         "epoch_seconds_median_after_first": median(later) if later else None,
         "final_train_accuracy": plain_value(final.train_accuracy if final else None),
@@ -34,10 +34,6 @@ def summary(run: Run) -> dict[str, Any]:
             for where in note.where
         ],
     }
-
-
-def epochs_done(run: Run) -> int | None:
-    return None if run.sparse else len(run.epochs) or None
 
 
 def plain_value(number: Number | None) -> float | None:

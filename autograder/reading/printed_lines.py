@@ -50,7 +50,10 @@ def read_part(file: ScannedFile, data: bytes, first: int, readers: Sequence[Read
             read_formats(file, here, label, number, text)
             if any(tag in text for tag in signs):
                 before = data[data.rfind(b"\n", 0, max(at - 1, 0)) + 1 : at]
-                read_end(file, text, number, before)
+                if ends.TRACEBACK in text:
+                    file.open_traceback = ends.IGNORED.search(before[:300]) is None
+                elif ending := ends.read(text, Where(file.name, number)):
+                    file.ends.append(ending)
 
 
 def lines_with(
@@ -99,14 +102,6 @@ def read_formats(
             add_line(file.lanes, reader, label, Where(file.name, number), facts)
         if not facts.opens:
             return
-
-
-def read_end(file: ScannedFile, text: str, number: int, before: bytes) -> None:
-    """Read a line that may report an end or begin a traceback."""
-    if ends.TRACEBACK in text:
-        file.open_traceback = ends.IGNORED.search(before[:300]) is None
-    elif ending := ends.read(text, Where(file.name, number)):
-        file.ends.append(ending)
 
 
 def is_in_traceback(file: ScannedFile, text: str, number: int) -> bool:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from autograder.classroom.class_settings import ClassSettings
-from autograder.report.signs import points
+from autograder.report.rendering import points
 from autograder.settings.roster import Person
 from autograder.verdict import Grade
 

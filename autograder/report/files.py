@@ -1,6 +1,7 @@
 """Make everything that `autograder grade --out` writes: for each student, and for the class."""
 
 from collections.abc import Collection, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from pydantic_core import to_json
@@ -8,20 +9,17 @@ from pydantic_core import to_json
 from autograder.classroom.class_settings import ClassSettings
 from autograder.codes import GradeStatus
 from autograder.grouping import grouped
-from autograder.report import programs
-from autograder.report.back.records import RECORDS, record_file
-from autograder.report.class_page.lesson import LESSONS
-from autograder.report.class_page.page import About, class_pages
+from autograder.report.class_page import LESSONS, About, class_pages
 from autograder.report.exports import EXPORTS, People
-from autograder.report.signs import PAGES
-from autograder.report.student.missing import not_handed_in, points_lost
-from autograder.report.student.page import student_page
-from autograder.safe_text import page_name, printable
+from autograder.report.rendering import PAGES, render
+from autograder.report.student.page import not_handed_in, points_lost, student_page
+from autograder.safe_text import file_name, printable
 from autograder.verdict import Grade
 
-FOLDERS = (PAGES, RECORDS, programs.PROGRAMS, LESSONS)  # below the folder of --out
-
-
+RECORDS = "records"  # the folder of the grades, by student
+PROGRAMS = "programs"  # a folder of its own, so that these pages are not given to students
+FOLDERS = (PAGES, RECORDS, PROGRAMS, LESSONS)  # below the folder of --out
+KINDS = {"-": "released, gone", "+": "new, outside the gaps", "gap": "in a gap", "own": "own"}
 Files = dict[str, str | None]  # by name below --out; None: must not be there
 
 
@@ -38,15 +36,31 @@ def of_students(
     lost = grouped((row.student, (row.lesson, points_lost(row, policy))) for row in missing)
     files: Files = {}
     for student in sorted(by_student.keys() | {*people}):
-        file, name = page_name(student), printable(settings.names.get(student) or student)
+        file, name = f"{file_name(student)}.html", printable(settings.names.get(student) or student)
         mine, own = by_student.get(student, []), dict(lost.get(student, ()))
         uncounted = [lesson for lesson, points in own.items() if not points]
         unsubmitted = not_handed_in(student, mine, policy, own)
         files[f"{PAGES}/{file}"] = student_page(name, mine, unsubmitted, uncounted, heading)
-        files |= programs.files(file, name, mine, heading)
+        files |= program_pages(file, name, mine, heading)
         data = {"format": 1, "student": student, "grades": mine}
         files[record_file(file)] = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
     return files
+
+
+def program_pages(page: str, name: str, grades: Sequence[Grade], heading: str) -> Files:
+    """Return a page and a text on a student's programs; None for each if nothing is changed."""
+    changed = [grade for grade in grades if grade.programs]
+    facts = {"student": name, "heading": heading, "kinds": KINDS, "zip_longest": zip_longest}
+    files: Files = {}
+    for suffix in (".html", ".txt"):
+        text = render(f"programs{suffix}.j2", grades=changed, **facts) if changed else None
+        files[str(Path(PROGRAMS, page).with_suffix(suffix))] = text
+    return files
+
+
+def record_file(page: str) -> str:
+    """Return the record of the student whose page has this name."""
+    return f"{RECORDS}/{Path(page).with_suffix('.json').name}"
 
 
 def of_class(

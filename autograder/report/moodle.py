@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.errors import SettingsError
 from autograder.report import filling
-from autograder.report.signs import points
+from autograder.report.rendering import points
 from autograder.safe_text import csv_cell
 from autograder.settings.roster import Person
 from autograder.verdict import WAITS, Grade

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus
 from autograder.grouping import grouped
-from autograder.report.rendering import render
-from autograder.report.signs import check_line, points
+from autograder.report.rendering import check_line, points, render
 from autograder.report.student.next_steps import for_student
 from autograder.report.student.said_once import reasons_in
 from autograder.safe_text import LONGEST, printable

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from autograder.codes import EvidenceLevel, GradeStatus
-from autograder.report.signs import PAGES, SIGNS, Titles, check_line, notice, points
+from autograder.report.rendering import PAGES, SIGNS, Titles, check_line, notice, points
 from autograder.safe_text import printable
 from autograder.verdict import PASSED, Grade
 from autograder.wording import counted

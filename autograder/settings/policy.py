@@ -14,8 +14,8 @@ import click
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
 from autograder.safe_text import shortened
-from autograder.settings.claims import Meant
 from autograder.settings.class_file import ClassFile, LatePolicy
+from autograder.settings.roster import Meant
 from autograder.settings.rubric_schema import Rubric
 from autograder.strict_csv import read_csv
 from autograder.submissions.kinds import lesson_among

@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from autograder.measuring.interval import is_number
 from autograder.measuring.metrics import METRICS, metric_named
@@ -130,6 +130,10 @@ class Threshold(Strict):
         return getattr(self, profile) if self.value is None else self.value
 
 
+def one_or_several(written: object) -> object:
+    return [written] if isinstance(written, str) else written
+
+
 OPERATORS = ("at_least", "at_most", "above", "below", "equal")
 
 
@@ -137,7 +141,7 @@ class Condition(Strict):
     """A condition, which compares a metric of one or more runs with a threshold."""
 
     metric: str
-    of: list[str] = Field(min_length=1)
+    of: Annotated[list[str], Field(min_length=1), BeforeValidator(one_or_several)]
     at: dict[str, Scalar] = {}  # the point of a `measure:NAME`
     base: str | None = None  # for speedup and efficiency
     minus: str | None = None  # compare the difference from this run's value
@@ -156,13 +160,6 @@ class Condition(Strict):
     only: Profile | None = None
     # The student has to run the job again if this is missed, or if its repeats are too noisy.
     run_again: Literal["missed", "noisy"] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_run(cls, written: Any) -> Any:
-        if isinstance(written, dict) and isinstance(written.get("of"), str):
-            return written | {"of": [written["of"]]}
-        return written
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:

@@ -1,12 +1,10 @@
 """Determine a file's kind, lesson and job from its name."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import NamedTuple
-
-from autograder.grouping import grouped
 
 OUTPUT = re.compile(r".*(\.(out|err|er|log|txt|ou|stdout|stderr|output)|\.[oe]\d+|\.[oe])\Z", re.I)
 # answers.txt and its variants by people and systems: answers.txt.txt, Answers (1).txt,
@@ -175,12 +173,6 @@ def job_id(base: str) -> str | None:
     if not match or DATE.match(job) or (len(job) in (4, 6) and DATE.search(before)):
         return None
     return job + (match["task"] or "") if SLURM.match(base) else job
-
-
-def by_job(names: Iterable[str]) -> list[list[str]]:
-    """Return the files grouped by job, output before error output."""
-    jobs = grouped((output_name(name).shared, name) for name in names)
-    return [sorted(same, key=lambda name: output_name(name).is_error) for same in jobs.values()]
 
 
 def with_error_outputs(paths: Collection[Path]) -> list[Path]:

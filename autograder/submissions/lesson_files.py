@@ -44,10 +44,6 @@ class LessonFiles:
     findings: list[Note] = field(default_factory=list)
 
     @property
-    def has_work(self) -> bool:
-        return bool(self.outputs or self.answers)
-
-    @property
     def digest(self) -> str:
         """Return a hash of the names and contents of all files that are read."""
         read = self.outputs | self.answers | self.reports | self.programs

@@ -25,7 +25,7 @@ from autograder.submissions.moments import read_moment
 
 NAME, COPY = "manifest.csv", ".collected.csv"
 COLUMNS = (
-    *["folder", "students", "group", "lesson", "submitted", "late", "from", "doubts", "answered"],
+    *("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts", "answered"),
 )
 # Edits of these cells end when another submission replaces this one.
 ABOUT_SUBMISSION = {"lesson", "submitted", "late", "answered"}

@@ -19,9 +19,8 @@ from autograder.commands.options import (
     rubrics_in,
 )
 from autograder.safe_text import printable, shortened
-from autograder.settings.claims import Claim, meant_by, who_is
 from autograder.settings.class_file import class_file_of, read_class_file
-from autograder.settings.roster import Person, read_roster
+from autograder.settings.roster import Claim, Person, meant_by, read_roster, who_is
 from autograder.submissions.class_folder import Submission, read_class
 from autograder.submissions.kinds import lesson_among
 from cluster.rerun.account import SITE_PYTHON, Account, account_named, check_closed, check_course

@@ -1,6 +1,6 @@
 """Records of a scaling study in one launch, written from docs/run-record.md alone."""
 
-from autograder.reading.files import read_bytes
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record, some_rounds
 
 FACTS = {"source": "study", "model": "resnet20", "params": 272282, "started_by": ["mpirun"]}

@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from autograder.reading.files import read_bytes
+from tests.autograder.in_memory import read_bytes
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "pictures"

@@ -6,11 +6,10 @@ from autograder.codes import GradeStatus, Outcome
 from autograder.grouping import grouped
 from autograder.records import Where
 from autograder.report import pictures
-from autograder.report.rendering import render
-from autograder.report.signs import SIGNS
+from autograder.report.rendering import SIGNS, render
 from autograder.report.student import said_once
-from autograder.report.student.missing import Absent
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
+from autograder.report.student.page import Absent
 from autograder.submissions.texts import AROUND
 from autograder.verdict import Check, Grade, Point, QuotedLine
 

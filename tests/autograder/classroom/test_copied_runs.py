@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from autograder.classroom.copies import Print, find_copies
+from autograder.classroom.whole_class import Print, find_copies
 from autograder.codes import FindingCode
 from autograder.evidence.examine import (
     hash_of_losses,
@@ -13,10 +13,10 @@ from autograder.evidence.examine import (
     hash_of_seconds,
     traits_of,
 )
-from autograder.reading.files import read_bytes
 from autograder.verdict import RunTraits
 from tests.autograder.evidence import rewriting as forge
 from tests.autograder.evidence.rewriting import put
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import write_lines
 
 

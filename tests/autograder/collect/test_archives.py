@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from autograder.collect import archives
+from autograder.collect import download
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.packages import (
     files_of_a_lesson,
@@ -86,7 +86,7 @@ def test_evil_tars(tmp_path, grade, odd):
 
 
 def test_bombs_stop_early(tmp_path, grade, monkeypatch):
-    monkeypatch.setattr(archives.unpack, "__defaults__", (50, 1 << 20))
+    monkeypatch.setattr(download.unpack, "__defaults__", (50, 1 << 20))
     zeros = b"0" * (2 << 20)
     zip_of(tmp_path / "class" / "eve.zip", files_of_a_lesson(), **{"02/z/z.out": zeros})
     tar_of(tmp_path / "class" / "ida.tar.gz", files_of_a_lesson() | {"02/z.out": zeros})

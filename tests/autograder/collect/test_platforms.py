@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.collect.metadata import time_of
-from autograder.collect.platforms import PLATFORMS
-from autograder.settings.claims import Claim
+from autograder.collect.platforms import PLATFORMS, time_of
+from autograder.settings.roster import Claim
 from tests.autograder.submissions.downloads import (
     FORMS,
     ROSTER,

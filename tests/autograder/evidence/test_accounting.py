@@ -6,10 +6,10 @@ import pytest
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
-from autograder.evidence.accounting_dump import duration, read_accounting
-from autograder.reading.files import read_bytes
+from autograder.evidence.accounting import duration, read_accounting
 from autograder.slurm_notation import SACCT_FORMAT
 from tests.autograder.class_yaml import setting
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import BEGAN_MS, hand_in, make_record
 
 BEGAN = BEGAN_MS // 1000
@@ -40,7 +40,7 @@ GPU_JOB = row("9", AllocTRES="cpu=1,gres/gpu=1,gres/gpu:a100=1,node=1")
 def seen(lines, jobs, login="ada", job="1234 02_keras"):
     text = "\n".join([f"job: {job}", "ranks: 2", "gpus on this node: none", *lines]) + "\n"
     runs = read_bytes({"a.out": text.encode()})
-    return examine.examine(runs, runs, examine.Sources(jobs, [login]))
+    return examine.examine(runs, runs, jobs, [login])
 
 
 # The run, rows of the dump, the tier, and the finding.
@@ -118,7 +118,7 @@ def test_plain_outputs_cannot_claim_more_seconds_than_their_job_had(tmp_path, el
     lines = [f"Epoch {n}/2\n10/10 - {s}s - loss: 0.5" for n, s in ((1, 9), (2, 8))]
     runs = read_bytes({"job_1234.out": "\n".join(lines).encode()})
     jobs = dump(tmp_path / "sacct.txt", row(start=0, end=elapsed))
-    assert examine.examine(runs, runs, examine.Sources(jobs, ["ada"])).tier == tier
+    assert examine.examine(runs, runs, jobs, ["ada"]).tier == tier
 
 
 @pytest.mark.parametrize(

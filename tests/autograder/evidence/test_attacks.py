@@ -8,10 +8,10 @@ from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
-from autograder.reading.files import read_bytes
 from autograder.settings import rubric
 from tests.autograder.evidence import rewriting as forge
 from tests.autograder.evidence.rewriting import Lines, events
+from tests.autograder.in_memory import read_bytes
 
 
 def measures(lines: Lines, name: str) -> list[forge.Event]:

@@ -4,12 +4,12 @@ import pytest
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
-from autograder.evidence.accounting_dump import AccountedJob
+from autograder.evidence.accounting import AccountedJob
 from autograder.evidence.checks import known_data
-from autograder.reading.files import read_bytes
 from lessons.toolkit.data import catalogue
 from tests.autograder.evidence import rewriting as forge
 from tests.autograder.evidence.rewriting import KEPT, Lines, events
+from tests.autograder.in_memory import read_bytes
 from tests.lessons.planted import kept
 from tests.lessons.planted.plants import LESSONS as PLANTED
 

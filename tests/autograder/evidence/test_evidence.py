@@ -4,7 +4,7 @@ import pytest
 
 from autograder.codes import CONTRADICTS, FindingCode as Code
 from autograder.evidence import examine
-from autograder.reading.files import read_bytes
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import DATASET, make_record
 
 TWO = {"size": 2, "source": "keras-horovod"}
@@ -13,7 +13,7 @@ EXACT = (2.012345, 1.023456, 1.034567)
 
 def seen(lines, jobs=None, login=None) -> examine.Examined:
     runs = read_bytes({"a.out": ("\n".join(lines) + "\n").encode()})
-    return examine.examine(runs, runs, examine.Sources(jobs, [login]))
+    return examine.examine(runs, runs, jobs, [login])
 
 
 def codes(found: examine.Examined) -> list[Code | None]:

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from autograder.codes import CONTRADICTS, FindingCode as Code
 from autograder.evidence.checks import check_run
-from autograder.reading.files import read_bytes
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record, some_rounds
 
 

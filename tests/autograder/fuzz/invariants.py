@@ -9,11 +9,11 @@ from typing import Any
 from autograder.codes import Outcome
 from autograder.notes import Note
 from autograder.reading import ends
-from autograder.reading.files import read_bytes
 from autograder.reading.formats import presets
 from autograder.reading.line_facts import EPOCH_NUMBERS, RUN_NUMBERS, LineFacts
 from autograder.reading.plain_summary import summary
 from autograder.records import Number, Run
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record
 
 HERE = Path(__file__).parents[1]

@@ -18,11 +18,11 @@ import traceback
 from functools import cache
 from pathlib import Path
 
-from autograder.reading.files import read_bytes
 from autograder.reading.formats import template
 from autograder.records import Run
 from tests.autograder.fuzz.invariants import SAMPLES, check_facts, read_and_check
 from tests.autograder.fuzz.submissions import grade_and_check
+from tests.autograder.in_memory import read_bytes
 
 BUILD = Path(__file__).parents[3] / "build"
 KERAS = b"""\

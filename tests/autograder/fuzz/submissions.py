@@ -20,17 +20,17 @@ from click import ClickException
 from autograder.classroom import grading
 from autograder.classroom.adjust import with_policy
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.copies import find_copies, prints_of
+from autograder.classroom.whole_class import find_copies, prints_of
 from autograder.collect.collect import Wanted, collect
-from autograder.evidence import accounting_dump
+from autograder.evidence import accounting
 from autograder.grouping import grouped
 from autograder.measuring.interval import exact
 from autograder.report import gradescope
-from autograder.report.class_page.page import About, class_pages
+from autograder.report.class_page import About, class_pages
 from autograder.report.exports import EXPORTS
 from autograder.report.student.page import student_page
 from autograder.settings import rubric
-from autograder.settings.claims import meant_by, who_is
+from autograder.settings.roster import meant_by, who_is
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.class_folder import Submission, read_class
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
@@ -235,7 +235,7 @@ def accounts(choices: Choices, path: Path) -> dict | None:
         lines.append("|".join(choices.pick(values) for _ in range(9)))
     path.write_bytes(damaged(choices, "\n".join(lines).encode()))
     with suppress(ClickException):
-        return accounting_dump.read_accounting(path)
+        return accounting.read_accounting(path)
     return None
 
 

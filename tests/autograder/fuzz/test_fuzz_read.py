@@ -5,10 +5,10 @@ import random
 import pytest
 from hypothesis import given, strategies as st
 
-from autograder.reading.files import read_bytes
 from autograder.reading.formats import presets, template
 from tests.autograder.fuzz.invariants import SAMPLES, check_facts, read_and_check
 from tests.autograder.fuzz.many_inputs import KERAS, READING, keras, losses, run_inputs
+from tests.autograder.in_memory import read_bytes
 
 pytestmark = pytest.mark.slow
 

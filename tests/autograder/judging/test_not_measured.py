@@ -6,10 +6,10 @@ from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
 from autograder.measuring.interval import exact
-from autograder.reading.files import read_bytes
 from autograder.records import Run, Where
 from autograder.settings.rubric_schema import Rubric
 from autograder.submissions.answers import WrittenAnswer
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record
 from tests.autograder.make_run import make_run
 

@@ -8,9 +8,9 @@ from autograder.judging import judge
 from autograder.judging.conditions import compare
 from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import exact
-from autograder.reading.files import read_bytes
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Condition
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
-from autograder.reading.files import read_bytes
 from autograder.settings import rubric
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import DATASET, make_record
 
 FLOOR = """\

@@ -9,10 +9,10 @@ from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
-from autograder.reading.files import read_bytes
 from autograder.records import Where
 from autograder.settings import rubric
 from autograder.submissions.answers import WrittenAnswer
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record
 from tests.autograder.make_study import lines_of
 

@@ -5,9 +5,9 @@ import pytest
 from autograder.judging.conditions import RUN_AGAIN
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
-from autograder.reading.files import read_bytes
 from autograder.settings import rubric
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record, some_rounds
 
 ASKED = rubric.load_rubric(rubric.FOLDER / "07.yaml")

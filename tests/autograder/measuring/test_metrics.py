@@ -8,8 +8,8 @@ import pytest
 
 from autograder.measuring.interval import Measure, NotMeasured
 from autograder.measuring.metrics import METRICS, Metric
-from autograder.reading.files import read_bytes
 from autograder.records import Rank, Run
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record, some_rounds
 from tests.autograder.make_run import make_end, make_header
 

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
-from autograder.reading.files import read_bytes
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record
 from tests.autograder.make_study import lines_of, study
 

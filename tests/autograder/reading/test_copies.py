@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.codes import FindingCode, Outcome
-from autograder.reading.files import read_bytes
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import hand_in, make_record, write_lines
 
 

@@ -6,11 +6,12 @@ import pytest
 
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.measure import epochs
-from autograder.reading.files import cut_off, read_bytes
+from autograder.reading.files import cut_off
 from autograder.reading.formats.template import load_reader
 from autograder.reading.lines import LONGEST
 from autograder.reading.plain_summary import summary
 from autograder.records import Run
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record
 from tests.autograder.reading.test_read import KERAS, LIMIT, read_one
 

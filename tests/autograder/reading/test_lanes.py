@@ -5,9 +5,9 @@ import random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from autograder.reading.files import read_bytes
 from autograder.reading.formats.template import load_reader
 from autograder.records import Run
+from tests.autograder.in_memory import read_bytes
 
 OURS = load_reader("ours", ["pass {epoch} took {seconds} s, loss {train_loss}"])
 STEPS = load_reader(

@@ -4,7 +4,8 @@ import pytest
 
 from autograder.codes import FindingCode, Outcome
 from autograder.reading import files as scan
-from autograder.reading.files import badly_submitted, read_bytes
+from autograder.reading.files import badly_submitted
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record
 from tests.autograder.reading.test_read import KERAS, TRACEBACK
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from autograder.reading.files import read_bytes
 from autograder.reading.formats import presets
 from autograder.records import Run
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.reading.known_outputs import LOGS
 
 pytestmark = pytest.mark.slow

@@ -3,10 +3,10 @@
 import pytest
 
 from autograder.reading import ends
-from autograder.reading.files import read_bytes
 from autograder.reading.formats import template
 from autograder.reading.plain_summary import summary
 from autograder.records import Run, Where
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record
 
 KERAS = "".join(

@@ -4,8 +4,7 @@ import re
 
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import make_note
-from autograder.report.class_page.lesson import summary
-from autograder.report.class_page.page import About, class_pages
+from autograder.report.class_page import About, class_pages, summary
 from autograder.verdict import Check, Grade
 
 CONTRADICTED = (make_note(FindingCode.CHAIN_BROKEN),)

@@ -6,9 +6,8 @@ import pytest
 
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import make_note
-from autograder.report.class_page.page import About, class_pages
-from autograder.report.student.missing import Absent
-from autograder.report.student.page import student_page
+from autograder.report.class_page import About, class_pages
+from autograder.report.student.page import Absent, student_page
 from autograder.settings.class_file import LatePolicy
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person

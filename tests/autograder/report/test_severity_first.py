@@ -6,9 +6,8 @@ import pytest
 
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import make_note
-from autograder.report.class_page.matrix import table
-from autograder.report.class_page.page import reruns
-from autograder.report.signs import notice
+from autograder.report.class_page import reruns, table
+from autograder.report.rendering import notice
 from autograder.report.student.said_once import remarks
 from autograder.settings.policy import Policy
 from autograder.submissions.doubts import note_of

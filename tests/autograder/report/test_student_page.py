@@ -8,12 +8,11 @@ from autograder.classroom.adjust import apply
 from autograder.codes import FindingCode
 from autograder.notes import make_note
 from autograder.report import gradescope
-from autograder.report.back.packed import summary
 from autograder.report.moodle import comment
-from autograder.report.signs import notice
-from autograder.report.student.missing import Absent, not_handed_in
+from autograder.report.packed import summary
+from autograder.report.rendering import notice
 from autograder.report.student.next_steps import next_steps
-from autograder.report.student.page import student_page
+from autograder.report.student.page import Absent, not_handed_in, student_page
 from autograder.safe_text import printable
 from autograder.settings.class_file import LatePolicy
 from autograder.settings.policy import Override, Policy

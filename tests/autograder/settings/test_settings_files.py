@@ -6,8 +6,7 @@ from textwrap import indent
 import pytest
 
 from autograder.errors import SettingsError
-from autograder.settings.claims import Claim, who_is
-from autograder.settings.roster import read_roster
+from autograder.settings.roster import Claim, read_roster, who_is
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in
 

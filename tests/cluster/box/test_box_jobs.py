@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from autograder.evidence.accounting_dump import read_accounting
+from autograder.evidence.accounting import read_accounting
 
 pytestmark = pytest.mark.slurm
 

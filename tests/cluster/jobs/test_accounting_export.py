@@ -4,7 +4,7 @@ import getpass
 
 import pytest
 
-from autograder.evidence.accounting_dump import read_accounting
+from autograder.evidence.accounting import read_accounting
 from autograder.slurm_notation import SACCT_FORMAT
 from tests.cluster.schedulers.fake_slurm import answer, calls, install
 

@@ -4,9 +4,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.reading.files import read_bytes
 from cluster.jobs import live
 from cluster.jobs.notebook import submit_once
+from tests.autograder.in_memory import read_bytes
 
 EPOCH = "Epoch {n}/2\n100/100 - 4s - loss: {loss} - accuracy: 0.9\n"
 

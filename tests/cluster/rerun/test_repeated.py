@@ -6,7 +6,7 @@ import os
 import pytest
 
 from autograder.settings import rubric
-from autograder.settings.claims import meant_by
+from autograder.settings.roster import meant_by
 from autograder.submissions.class_folder import read_class
 from cluster.rerun.repeated import LARGEST, NotRepeatableError, take
 from tests.autograder.make_record import make_record, sealed_again, write_lines

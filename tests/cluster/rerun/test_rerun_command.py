@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main as autograder
-from autograder.settings.claims import meant_by
-from autograder.settings.roster import read_roster
+from autograder.settings.roster import meant_by, read_roster
 from autograder.submissions.class_folder import read_class
 from cluster.cli import main
 from cluster.rerun.account import Account, account_named, check_closed

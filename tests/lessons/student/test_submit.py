@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.reading.files import read_files
-from autograder.settings.claims import meant_by
+from autograder.settings.roster import meant_by
 from autograder.submissions.class_folder import read_class
 from autograder.submissions.lesson_files import read_places
 from lessons.toolkit import answers

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.reading.files import read_bytes
 from autograder.settings import rubric
 from lessons.student.check_command import noisy_runs
 from lessons.student.grader_misses import to_run_again
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import make_record, some_rounds, write_lines
 from tests.lessons.recorded_program import PROGRAM
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from autograder.reading.files import read_bytes
 from autograder.reading.formats import presets, template
 from autograder.reading.plain_summary import summary
 from autograder.records import Run
+from tests.autograder.in_memory import read_bytes
 
 SAMPLES = Path(__file__).parent / "samples"
 KERAS_FACTS = "epoch_seconds", "final_train_accuracy", "final_val_accuracy", "final_train_loss"

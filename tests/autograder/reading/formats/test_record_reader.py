@@ -3,9 +3,9 @@
 import pytest
 
 from autograder.codes import FindingCode
-from autograder.reading.files import read_bytes
 from autograder.reading.formats import record
 from autograder.records import Run
+from tests.autograder.in_memory import read_bytes
 from tests.autograder.make_record import Writer, make_record, sealed_again
 
 

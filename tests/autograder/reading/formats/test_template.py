@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from autograder.errors import SettingsError
-from autograder.reading.files import read_bytes
 from autograder.reading.formats.template import BadTemplateError, load_reader
 from autograder.reading.plain_summary import summary
 from autograder.records import Number
 from autograder.settings.rubric import FOLDER, load_rubric
 from tests.autograder.fuzz.invariants import check_facts
+from tests.autograder.in_memory import read_bytes
 
 OURS = (
     "pass {epoch} of {of} begins{begins}",

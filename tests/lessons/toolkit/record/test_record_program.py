@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from record_lines import events, of, run_program
 
-from autograder.reading.files import read_bytes
 from autograder.text_hash import text_hash
 from lessons.toolkit.record import program
+from tests.autograder.in_memory import read_bytes
 
 MAIN = """
 import network

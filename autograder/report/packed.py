@@ -8,23 +8,59 @@ in its own download; Canvas finds the student and the file by the first two numb
 import io
 import re
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic_core import from_json
 
 from autograder.codes import GradeStatus
-from autograder.data_files import encoded
+from autograder.data_files import NEW, encoded
 from autograder.errors import SettingsError
 from autograder.report import filling, moodle
-from autograder.report.back.records import GradedClass, read, record_file
-from autograder.report.rendering import render
-from autograder.report.signs import full_name
+from autograder.report.files import record_file
+from autograder.report.rendering import full_name, render
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import next_steps
 from autograder.report.student.page import student_page
 from autograder.settings.roster import Person
 from autograder.verdict import Grade
 from autograder.wording import counted, enumerated
+
+TABLE, GRADES = "grades.json", TypeAdapter(tuple[Grade, ...])
+KNOWN = ("student", "lesson", "title", "profile", "status", "score", "max_score")
+
+
+@dataclass(frozen=True, slots=True)
+class GradedClass:
+    """A folder of grades."""
+
+    folder: Path
+    heading: str  # of the pages
+    rows: Sequence[Grade]
+
+
+def read(path: Path, members: Collection[str] = ()) -> tuple[tuple[Grade, ...], dict[str, Any]]:
+    """Return the grades in a file, with these members or all, and everything else in the file."""
+    try:
+        data = from_json(path.read_bytes())
+        rows = [{key: row[key] for key in members or row} for row in data["grades"]]
+        return GRADES.validate_python(rows), data
+    except (OSError, ValueError, LookupError, TypeError):
+        raise SettingsError(f"{path} is missing or damaged: grade again into this folder") from None
+
+
+def read_class(folder: Path) -> GradedClass:
+    """Return the table and the heading of a class."""
+    if not (folder / TABLE).exists():
+        raise SettingsError(f"{folder} holds no grades: name the --out of `autograder grade`")
+    if (folder / NEW).exists():  # records may be newer than the table
+        raise SettingsError(f"{folder} is not complete: grade again, and wait for the end")
+    rows, data = read(folder / TABLE, KNOWN)
+    return GradedClass(folder, str(data.get("title", "Grades")), rows)
+
 
 NAMED = 5  # students in a sentence
 DAY_ONE = (2020, 1, 1, 0, 0, 0)  # of all members of a zip, because the real time would differ
