@@ -131,7 +131,6 @@ class RunSummary:
     job_id: str | None
     workers: int | None
     device: str
-    started: str
     synthetic: bool
     epoch_seconds: tuple[float | None, ...]
     epoch_s: Point | None

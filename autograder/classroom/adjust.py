@@ -173,15 +173,14 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
 
     A submission without a readable time is on time. The student reads only of an unreadable one.
     """
-    rules, due = policy.late, policy.late.due.get(grade.lesson)
-    if due is None or grade.score is None:
+    rules, end = policy.late, policy.due(student, grade.lesson)
+    if end is None or grade.score is None:
         return grade, left
     moment = moment_of(grade.handed_in)
     lines = [TIME_UNREADABLE] if grade.handed_in and moment is None else []
     days, reason = policy.extensions.get((student, grade.lesson), (0.0, ""))
     if days:
         lines.append(f"extension of {counted(days, 'day')}" + (f": {reason}" if reason else ""))
-    end = datetime.fromisoformat(due) + timedelta(days=days)
     parts, how = dated(grade, end, rules)
     lines += [how] if how else []
     days_late = [(max(0, math.ceil((time - end) / timedelta(days=1))), n) for time, n in parts]

@@ -99,7 +99,7 @@ def grade_files(
         read_programs(files.programs),
         settings.released.get(lesson, {}),
         settings.solved.get(lesson, {}),
-        points=judged.score / judged.max_score if judged.max_score else 0,
+        points=(judged.score or 0) / judged.max_score if judged.max_score else 0,
     )
     trusted = settings.jobs is not None and seen.tier != EvidenceLevel.CONTRADICTED
     gave_points = runs_of_checks(hand_in, {check.id for check in judged.checks if check.score > 0})
@@ -230,7 +230,6 @@ def summaries(hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]) -> I
             job_id=run.job_id and shortened(run.job_id, 40),
             workers=workers,
             device=shortened(run.header.device or "", 80),
-            started=shortened(run.header.started or "", 40),
             synthetic=bool(run.header.dataset.synthetic),
             epoch_seconds=tuple(e.seconds.value if e.seconds else None for e in run.epochs[:1000]),
             epoch_s=point(measure.epoch_time, run),

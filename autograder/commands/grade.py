@@ -26,7 +26,7 @@ from autograder.commands.options import (
     profile_option,
     roster_option,
 )
-from autograder.commands.roll_call import not_graded, unassigned
+from autograder.commands.roll_call import not_graded
 from autograder.cpus import usable_cpus
 from autograder.data_files import NEW, cannot_write, write as write_file, write_all
 from autograder.errors import SettingsError
@@ -37,8 +37,8 @@ from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import check_students
 from autograder.settings.roster import meant_by
 from autograder.settings.rubric import unexpected
-from autograder.submissions.class_folder import Submission, read_class
-from autograder.submissions.manifest import is_doubtful, reasons
+from autograder.submissions import manifest
+from autograder.submissions.class_folder import Submission, listed, read_class, strays
 from autograder.verdict import GRADER_ERROR, Grade
 from autograder.wording import counted
 
@@ -109,11 +109,12 @@ def grade_command(
     if results and len(students) > 1:
         raise click.UsageError("--gradescope writes the result of one student; grade one alone")
     check_students(loaded.settings.policy, students, loaded.people)
-    of_class, strays = unassigned(class_folder)
-    for line in not_graded(of_class, strays):
+    named = manifest.read(class_folder / manifest.NAME)
+    beside = [Path(entry.path) for entry in listed(class_folder)] if named is None else []
+    for line in not_graded(named or {}, strays(beside)):
         click.echo(line, err=True)
-    undecided = [row for row in of_class.values() if not row.owners and is_doubtful(row)]
-    unowned = tuple(reasons(undecided))
+    undecided = [r for r in (named or {}).values() if not r.owners and manifest.is_doubtful(r)]
+    unowned = tuple(manifest.reasons(undecided))
     loaded = replace(loaded, settings=replace(loaded.settings, unowned=unowned))
     with locked(out) if out else nullcontext():
         code = grade_all(submissions, loaded, out, results, jobs or len(usable_cpus()))

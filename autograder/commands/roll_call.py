@@ -5,15 +5,7 @@ from pathlib import Path
 
 from autograder.safe_text import printable
 from autograder.submissions import manifest
-from autograder.submissions.class_folder import listed, strays
 from autograder.wording import counted, enumerated
-
-
-def unassigned(folder: Path) -> tuple[manifest.Rows, list[str]]:
-    """Return the manifest's rows or, without a manifest, the files beside the students' folders."""
-    rows = manifest.read(folder / manifest.NAME)
-    files = strays([Path(entry.path) for entry in listed(folder)]) if rows is None else []
-    return rows or {}, files
 
 
 def not_graded(rows: Mapping[str, manifest.Row], unowned: Sequence[str]) -> list[str]:

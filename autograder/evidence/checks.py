@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 from autograder import data_files
 from autograder.codes import FindingCode as Code
@@ -176,37 +175,31 @@ def share_beyond_one(run: Run) -> Odd:
     return "a share of at most about 1", found, share.where
 
 
-class EvidenceCheck(NamedTuple):
-    """A comparison within one record, its code, and the advice for a run that fails it."""
-
-    code: Code
-    compare: Callable[[Run], Odd]
-    advice: str = AS_WRITTEN
+# --- all checks -------------------------------------------------------------------------------
 
 
+DATA = "`lessons data status`, then run the job again"
 LAUNCH = "start the program with `launch`, which uses the job's own launcher"
 ONCE = "submit each output once, as the job wrote it"
 FETCH = "`lessons data fetch` on a login node, then run the job again"
 SAME_STEPS = "run the same steps with and without communication"
-# In the order in which their findings are listed.
-CHECKS = (
-    EvidenceCheck(Code.CHAIN_BROKEN, broken_chain),
-    EvidenceCheck(Code.RANK_MISSING, absent_ranks),
-    EvidenceCheck(Code.OTHER_RANK_COUNT, other_rank_count, LAUNCH),
-    EvidenceCheck(Code.PARTS_EXCEED_RUN, parts_longer_than_run),
-    EvidenceCheck(Code.CLOCK_BACKWARDS, clock_backwards),
-    EvidenceCheck(Code.NEVER_WRITTEN, never_written, ONCE),
-    EvidenceCheck(Code.SAMPLES_IMPOSSIBLE, impossible_samples),
-    EvidenceCheck(
-        Code.DATA_IS_ANOTHER, other_data, "`lessons data status`, then run the job again"
-    ),
-    EvidenceCheck(Code.SYNTHETIC_DATA, synthetic_data, FETCH),
-    EvidenceCheck(Code.ROUNDS_COPIED, copied_rounds),
-    EvidenceCheck(Code.SHARE_BEYOND_ONE, share_beyond_one, SAME_STEPS),
+# Each with its code and its advice, in the order in which their findings are listed.
+CHECKS: tuple[tuple[Code, Callable[[Run], Odd], str], ...] = (
+    (Code.CHAIN_BROKEN, broken_chain, AS_WRITTEN),
+    (Code.RANK_MISSING, absent_ranks, AS_WRITTEN),
+    (Code.OTHER_RANK_COUNT, other_rank_count, LAUNCH),
+    (Code.PARTS_EXCEED_RUN, parts_longer_than_run, AS_WRITTEN),
+    (Code.CLOCK_BACKWARDS, clock_backwards, AS_WRITTEN),
+    (Code.NEVER_WRITTEN, never_written, ONCE),
+    (Code.SAMPLES_IMPOSSIBLE, impossible_samples, AS_WRITTEN),
+    (Code.DATA_IS_ANOTHER, other_data, DATA),
+    (Code.SYNTHETIC_DATA, synthetic_data, FETCH),
+    (Code.ROUNDS_COPIED, copied_rounds, AS_WRITTEN),
+    (Code.SHARE_BEYOND_ONE, share_beyond_one, SAME_STEPS),
 )
 
 
 def check_run(run: Run) -> Iterator[Note]:
-    for check in CHECKS:
-        if odd := check.compare(run):
-            yield make_note(check.code, *odd, check.advice)
+    for code, compare, advice in CHECKS:
+        if odd := compare(run):
+            yield make_note(code, *odd, advice)

@@ -32,8 +32,8 @@ def read_gaps(
         if row.seems_mixed():
             reason = (
                 "several processes or trainings print their epochs here, and no label tells them "
+                "apart, so none is read; use `srun --label`, or let only rank 0 print"
             )
-            reason += "apart, so none is read; use `srun --label`, or let only rank 0 print"
             file.complain(row.mixed or row.lanes[-1].last, "", reason)
 
 

@@ -8,7 +8,7 @@ import math
 import re
 from typing import Any
 
-from autograder.records import Number, Where
+from autograder.records import Number, Where, plain_number
 
 # At most 30 digits on either side. No measurement has more, and the limit keeps the patterns quick.
 NUMBER = r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?"
@@ -30,15 +30,8 @@ PARTS = re.compile(
 
 def finite(value: Any) -> float | None:
     """Return a finite number from a decoded record, or None."""
-    if type(value) is int and -(10**15) < value < 10**15:  # the common case, quickly
-        return float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    number = plain_number(value)
+    return None if number is None else float(number)
 
 
 def printed(text: str, scale: float = 1.0) -> Number | None:

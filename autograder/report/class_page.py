@@ -13,7 +13,7 @@ from statistics import mean, median
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.grouping import grouped
 from autograder.report.rendering import Titles, before_rounding, full_name, points, render
-from autograder.report.student.page import due_time, points_lost
+from autograder.report.student.page import points_lost
 from autograder.safe_text import file_name
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
@@ -247,7 +247,7 @@ def cell(rows: Sequence[Grade], head: Column, policy: Policy) -> Cell:
     if row.status == GradeStatus.MISSING:
         if head.never_due and not look:
             return Cell("·", "later", -2.5)
-        due = due_time(*row.key, policy) if row.key in policy.extensions else None
+        due = policy.due(*row.key) if row.key in policy.extensions else None
         later = due.isoformat() if due else ""
         return Cell("—", "missing", -2.0, look, later, points_lost(row, policy))
     text, kind = WITHOUT_POINTS.get(row.status, (row.status, "error"))

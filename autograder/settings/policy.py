@@ -7,6 +7,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
@@ -42,6 +43,11 @@ class Policy:
     overrides: dict[Key, tuple[Override, ...]] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)  # student -> the first row about them
     step: float | None = None  # the totals of lessons are rounded to its multiples
+
+    def due(self, student: str, lesson: str) -> datetime | None:
+        """Return when a lesson is due for a student, with the student's extension."""
+        due, (days, _) = self.late.due.get(lesson), self.extensions.get((student, lesson), (0, ""))
+        return datetime.fromisoformat(due) + timedelta(days=days) if due else None
 
 
 # --- reading ------------------------------------------------------------------------------------

@@ -74,8 +74,6 @@ def read_roster(path: Path | None) -> dict[str, Person]:
         for field, names in COLUMNS.items():
             values[field] = next((row[name] for name in names if row.get(name)), "")
         if not values["student"]:
-            values |= of_github(row)
-        if not values["student"]:
             raise SettingsError(
                 f"{where}: the student is missing: the cell is empty, or no column is called "
                 f"{' or '.join(COLUMNS['student'])}"
@@ -122,13 +120,6 @@ def of_gradebook(rows: Collection[CsvRow]) -> list[CsvRow]:
         facts = {"student": login or called, "id": "", "canvas_id": canvas_id, "name": name}
         ours.append((where, {**row, **facts, "email": login if "@" in login else ""}))
     return ours
-
-
-def of_github(row: Mapping[str, str]) -> dict[str, str]:
-    """Return a row's `github_username` and `identifier` under the names of our columns."""
-    if not row.get("github_username"):
-        return {}
-    return {"student": row.get("identifier") or row["github_username"], "moodle_id": ""}
 
 
 def _check_columns(where: str, row: Collection[str]) -> None:

@@ -134,12 +134,8 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))
             yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
-        for fact in choice.where:  # a record may have additional facts
-            for meant in (
-                ()
-                if fact in HEADER_FACTS
-                else difflib.get_close_matches(fact, HEADER_FACTS, 1, 0.7)
-            ):
+        for fact in choice.where.keys() - HEADER_FACTS:  # a record may have additional facts
+            for meant in difflib.get_close_matches(fact, HEADER_FACTS, 1, 0.7):
                 text = f"no fact is called {fact!r}; is {meant!r} meant?"
                 yield ("runs", called, "where", fact), text
     for index, check in enumerate(rubric.checks):

@@ -65,7 +65,10 @@ def read_class(
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             submissions += without_row(entry, set(rows or ()), lessons)
-    owned = (work for work in joined(submissions) if work.students)
+    # With a single rubric, work without a lesson belongs to it.
+    sole = next(iter(lessons)) if len(lessons) == 1 else None
+    work_of = [replace(work, lesson=work.lesson or sole) for work in submissions]
+    owned = (work for work in joined(work_of) if work.students)
     return sorted(owned, key=lambda work: (work.lesson or "", work.folder))
 
 
@@ -112,23 +115,18 @@ def from_row(
             f"{home / manifest.NAME}: there is no folder {shortened(row.folder)}. Collect it "
             "again, or remove the row"
         )
-    lesson = kinds.lesson_among(row.lesson, lessons) or row.lesson or sole_lesson(lessons)
+    lesson = kinds.lesson_among(row.lesson, lessons) or row.lesson
     return Submission(
         row.folder,
         (place,),
         tuple(dict.fromkeys(meant(name, where) for name in row.owners)),
-        lesson,
+        lesson or None,
         row.group,
         submitted=row.submitted or None,
         answered=row.answered,
         late=bool(row.late),
         doubts=tuple(manifest.doubts_in(row)),
     )
-
-
-def sole_lesson(lessons: Collection[str]) -> str | None:
-    """Return the lesson if there is only one rubric, because all work then belongs to it."""
-    return next(iter(lessons)) if len(lessons) == 1 else None
 
 
 # --- without a row ------------------------------------------------------------------------------
@@ -160,9 +158,7 @@ def without_row(
     full = [work for work in named if holds_work(work.places[0])]
     yield from full or (() if loose else named)
     if loose or not (named or len(inside) < len(everything)):
-        yield Submission(
-            student.name, tuple(loose) or (Path(student.path),), name, sole_lesson(lessons)
-        )
+        yield Submission(student.name, tuple(loose) or (Path(student.path),), name, None)
 
 
 def holds_work(place: Path) -> bool:

@@ -64,22 +64,19 @@ def read(path: Path) -> Rows | None:
     rows: Rows = {}
     for where, cells in read_csv(path, COLUMNS[:2], COLUMNS[2:], empty=COLUMNS[1:2]):
         row = Row(*(unquoted(cells.get(name, "")) for name in COLUMNS))
-        check(row, where)
+        folder = Path(row.folder)
+        if folder.is_absolute() or ".." in folder.parts:
+            raise SettingsError(f"{where}: {shortened(row.folder)} is not a folder in the class")
         if row.folder in rows:
             raise SettingsError(f"{where}: {shortened(row.folder)} has two rows: remove one")
+        if row.late not in ("", "yes"):
+            late = shortened(row.late)
+            raise SettingsError(f"{where}: `late` must be yes or empty, not {late!r}")
+        for time in filter(None, (row.submitted, row.answered)):
+            read_moment(time, where)
+        doubts_in(row, where)
         rows[row.folder] = row
     return rows
-
-
-def check(row: Row, where: str) -> None:
-    folder = Path(row.folder)
-    if folder.is_absolute() or ".." in folder.parts:
-        raise SettingsError(f"{where}: {shortened(row.folder)} is not a folder in the class")
-    for time in filter(None, (row.submitted, row.answered)):
-        read_moment(time, where)
-    if row.late not in ("", "yes"):
-        raise SettingsError(f"{where}: `late` must be yes or empty, not {shortened(row.late)!r}")
-    doubts_in(row, where)
 
 
 def doubts_in(row: Row, where: str = NAME) -> list[Note]:

@@ -80,17 +80,11 @@ class Launches:
     size: int = 0  # bytes of all lines so far
 
     def has_room(self, launch: Launch, key: str, rank: int, size: int) -> bool:
-        """Return whether the launch has room for another line.
-
-        End lines are always read, because there are never more of them than start lines.
-        """
+        """Return whether the launch has room for another line. An end is always read, once."""
         self.size += size
-        if self.size <= MOST_BYTES:
-            return True
-        is_end = (key == "run_stop" and launch.status is None) or (
-            key == "rank_end" and rank in launch.ranks
-        )
-        return is_end and size <= LONGEST_END
+        is_end = launch.status is None if key == "run_stop" else rank in launch.ranks
+        is_end = is_end and key in ("run_stop", "rank_end")
+        return self.size <= MOST_BYTES or (is_end and size <= LONGEST_END)
 
 
 def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where) -> str:
@@ -138,22 +132,15 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
 
 
 # The lines that a rank writes once. epoch_stop comes once per epoch.
-ONCE = {
-    "header": "the run's header",
-    "machine": "the line about its machine",
-    "rank": "its start",
-    "rank_end": "its end",
-    "epoch_stop": "the end of epoch",
-    "run_stop": "the end of the run",
-}
+ONCE = ("header", "machine", "rank", "rank_end", "epoch_stop", "run_stop")
 
 
 def may_count(launch: Launch, line: RecordLine) -> bool:
     """Return whether a line counts. Report a line that its rank should not have written."""
     key = line.key, line.rank, line.epoch if line.key == "epoch_stop" else None
     if key in launch.stated:
-        what = f"{ONCE[line.key]} {key[2] or ''}".rstrip()
-        reason = f"rank {line.rank} repeats {what}; only the first line counts"
+        what = f"`{line.key}` of epoch {key[2]}" if key[2] else f"`{line.key}`"
+        reason = f"rank {line.rank} repeats its line {what}; only the first one counts"
     elif line.rank == 0 or line.key in ("rank", "rank_end"):
         if line.key in ONCE:
             launch.stated.add(key)

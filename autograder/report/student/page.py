@@ -1,6 +1,10 @@
-"""Make a student's page: a single file without scripts or external parts."""
+"""Make a student's page: a single file without scripts or external parts.
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+A page may be read at any time, so it shows when a lesson is due, not whether that time is past.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from autograder.codes import GradeStatus, Outcome
 from autograder.grouping import grouped
@@ -9,9 +13,39 @@ from autograder.report import pictures
 from autograder.report.rendering import SIGNS, render
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
-from autograder.report.student.page import Absent
+from autograder.settings.policy import Policy
 from autograder.submissions.texts import AROUND
 from autograder.verdict import Check, Grade, Point, QuotedLine
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A lesson that a student did not submit."""
+
+    lesson: str
+    due: str = ""
+    points: float = 0.0  # its share of the possible points, as on the class page
+
+
+def points_lost(row: Grade, policy: Policy) -> float:
+    """Return the points of a missing lesson: none if others are due and it is not."""
+    due = policy.late.due
+    counts = not due or row.lesson in due or bool(row.look)
+    return row.max_score if row.status == GradeStatus.MISSING and row.title and counts else 0.0
+
+
+def not_handed_in(
+    student: str, grades: Sequence[Grade], policy: Policy, lost: Mapping[str, float]
+) -> list[Absent]:
+    """Return the lessons that are due or lose points, and that no override settles."""
+    own, absent = {grade.lesson for grade in grades}, []
+    for lesson in sorted({*policy.late.due, *(name for name in lost if lost[name])} - own):
+        if all(change.check for change in policy.overrides.get((student, lesson), ())):
+            moment = policy.due(student, lesson)
+            text = moment.strftime("%Y-%m-%d %H:%M %Z").strip() if moment else ""
+            absent.append(Absent(lesson, text, lost.get(lesson, 0.0)))
+    return absent
+
 
 MANY = 2  # lessons; with more, the details are folded away
 

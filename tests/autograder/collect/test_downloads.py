@@ -114,18 +114,6 @@ def test_times_of_handing_in(tmp_path, grade, roster):
     assert marked[-1].startswith(LATE)
 
 
-def test_rosters_of_github(tmp_path, grade):
-    _, name, make = FORMS["GitHub Classroom"]
-    place = write(tmp_path, name, make())
-    path = tmp_path / "classroom_roster.csv"
-    path.write_text(
-        '"identifier","github_username","github_id","name"\n'
-        '"ada@example.org","ada-l","1",""\n"ben","Benmey","2","Ben Meyer"\n"zoe","zlw","3",""\n'
-    )
-    found = points(grade(place, "--roster", path, "--profile", "smoke", platform="github"))
-    assert set(found) == {"ada@example.org", "ben", "zoe"}
-
-
 @pytest.mark.parametrize(
     "called",
     ["ADA", "Lovelace, Ada", "ada@example.org", "al1", "alove", "101", "ada-l", "ada lovelace"],

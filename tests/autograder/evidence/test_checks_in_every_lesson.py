@@ -40,14 +40,14 @@ def as_job(lesson: str, job: str) -> Lines:
     return forge.as_job(lines, 1234, f"{lesson}_job") if any(events(lines, "header")) else lines
 
 
-def accounted(lines: Lines) -> examine.Sources:
+def accounted(lines: Lines) -> dict[str, AccountedJob]:
     """Return what the scheduler knows about the job that printed these lines."""
     times = [event["time_ms"] / 1000 for event in events(lines)]
     ranks = max(event["value"]["world_size"] for event in events(lines, "header"))
     hosts = frozenset(event["value"]["host"] for event in events(lines, "rank"))
     start, end = min(times) - 12, max(times) + 3  # imports, and the end of the step
     job = AccountedJob("1234", "ada", "COMPLETED", None, start, end, ranks, 0, hosts, end - start)
-    return examine.Sources({"1234": job}, ["ada"])
+    return {"1234": job}
 
 
 @pytest.mark.parametrize(("lesson", "job"), RIGHT)
@@ -55,9 +55,9 @@ def test_nothing_is_said_of_honest_runs(lesson, job):
     assert codes({"a.out": forge.written(forge.kept(lesson, job))}) == []
     lines = as_job(lesson, job)
     runs = read_bytes({f"{lesson}_job_1234.out": forge.written(lines).encode()})
-    known = accounted(lines) if any(events(lines, "header")) else examine.NO_SOURCES
-    for sources in (examine.NO_SOURCES, known):
-        assert examine.examine(runs, runs, sources).findings == ()
+    known = accounted(lines) if any(events(lines, "header")) else None
+    for jobs in (None, known):
+        assert examine.examine(runs, runs, jobs, ["ada"]).findings == ()
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
