@@ -25,7 +25,6 @@ class ClassSettings:
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
     accounting_required: bool = False  # whether a run outside these jobs is something to look at
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
-    names: dict[str, str] = field(default_factory=dict)  # full names from the roster
     term_key: str = ""  # of the questions that each student draws
     # What students may type as their id, from the roster; None accepts any id.
     own_ids: dict[str, set[str]] | None = None

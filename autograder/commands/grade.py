@@ -178,6 +178,8 @@ def progress(total: int) -> Iterator[Callable[[int], None]]:
         yield bar.update
 
 
+# --- what is written, and said --------------------------------------------------------------------
+
 MOST_CHANGES = 20  # lines on a terminal
 
 

@@ -1,7 +1,7 @@
 """Combine class.yaml with the options of `grade` that replace its fields."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -100,20 +100,9 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
             else None
         ),
         accounting_required=field("accounting_is") is not None,
-        policy=replace(
-            read_policy(
-                loaded,
-                late,
-                file,
-                field("extensions"),
-                field("overrides"),
-                meant_by(people),
-            ),
-            step=field("round"),
-        ),
+        policy=read_policy(loaded, file, options, meant_by(people)),
         reruns=read_reruns(field("reruns")),
         logins={p.student: p.login for p in people.values() if p.login},
-        names={p.student: p.full_name for p in people.values() if p.full_name},
         term_key=field("term_key", key_of_release(folder)),
         own_ids={p.student: own_ids(p) for p in people.values()},
     )

@@ -143,6 +143,8 @@ def moment(text: str | None, zone: ZoneInfo | None) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=zone)
 
 
+# --- runs, compared with their jobs ---------------------------------------------------------------
+
 CLOCK_SLACK = 120.0  # seconds by which the clocks of nodes and of the scheduler may differ
 LAPTOP = "laptop"  # the site whose jobs no cluster's accounting knows
 # A rank uses one core or, with a GPU, most of one. On a machine with fourteen times more work than

@@ -1,6 +1,6 @@
 """Make everything that `autograder grade --out` writes: for each student, and for the class."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from autograder.codes import GradeStatus
 from autograder.grouping import grouped
 from autograder.report.class_page import LESSONS, About, class_pages
 from autograder.report.exports import EXPORTS, People
-from autograder.report.rendering import PAGES, render
+from autograder.report.rendering import PAGES, full_name, render
 from autograder.report.student.page import not_handed_in, points_lost, student_page
-from autograder.safe_text import file_name, printable
+from autograder.safe_text import file_name
 from autograder.verdict import Grade
 
 RECORDS = "records"  # the folder of the grades, by student
@@ -24,7 +24,7 @@ Files = dict[str, str | None]  # by name below --out; None: must not be there
 
 
 def of_students(
-    grades: Sequence[Grade], rows: Sequence[Grade], people: Collection[str], settings: ClassSettings
+    grades: Sequence[Grade], rows: Sequence[Grade], people: People, settings: ClassSettings
 ) -> Files:
     """Return a page, a record and the programs of everybody who submitted or is on the roster.
 
@@ -36,7 +36,7 @@ def of_students(
     lost = grouped((row.student, (row.lesson, points_lost(row, policy))) for row in missing)
     files: Files = {}
     for student in sorted(by_student.keys() | {*people}):
-        file, name = f"{file_name(student)}.html", printable(settings.names.get(student) or student)
+        file, name = f"{file_name(student)}.html", full_name(student, people)
         mine, own = by_student.get(student, []), dict(lost.get(student, ()))
         uncounted = [lesson for lesson, points in own.items() if not points]
         unsubmitted = not_handed_in(student, mine, policy, own)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -54,18 +55,13 @@ class Policy:
 
 
 def read_policy(
-    rubrics: Mapping[str, Rubric],
-    late: LatePolicy,
-    file: ClassFile,
-    extensions: Path | None,
-    overrides: Path | None,
-    meant: Meant,
+    rubrics: Mapping[str, Rubric], file: ClassFile, options: Mapping[str, Any], meant: Meant
 ) -> Policy:
     """Read the rules and check them against the rubrics, before anything is graded.
 
-    `file` is the class.yaml with the rules for late submissions, whose lines messages name.
+    `options` has the fields of class.yaml or their replacements. Messages name the lines of `file`.
     """
-    rules = checked(late, file, rubrics)
+    rules = checked(options.get("late", LatePolicy()), file, rubrics)
     named: dict[str, str] = {}
 
     def rows(path: Path | None, needed: str, optional: str) -> Iterator[Located]:
@@ -85,7 +81,7 @@ def read_policy(
             yield where, (student, lesson), row
 
     longer: dict[Key, tuple[float, str]] = {}
-    for where, key, row in rows(extensions, "days", "reason"):
+    for where, key, row in rows(options.get("extensions"), "days", "reason"):
         days = _number(row["days"], where, "days")
         longer[key] = (days, row.get("reason", ""))
         if days > LONGEST_EXTENSION:
@@ -99,9 +95,10 @@ def read_policy(
             )
     changes = grouped(
         (key, settles(row) or _override(row, rubrics[key[1]], where))
-        for where, key, row in rows(overrides, "points reason", "check")
+        for where, key, row in rows(options.get("overrides"), "points reason", "check")
     )
-    return Policy(rules, longer, {key: tuple(some) for key, some in changes.items()}, named)
+    settled = {key: tuple(some) for key, some in changes.items()}
+    return Policy(rules, longer, settled, named, options.get("round"))
 
 
 def lesson_meant(text: str, lessons: Collection[str], where: str) -> str:

@@ -137,6 +137,11 @@ def _check_columns(where: str, row: Collection[str]) -> None:
             )
 
 
+# --- whom an identifier means ---------------------------------------------------------------------
+
+# Only exact identifiers count: the roster's ids, addresses, accounts and names. Case and the
+# encoding of accents make no difference, and `Lovelace, Ada` is `Ada Lovelace`. An identifier that
+# two students share is ignored.
 Meant = Callable[[str, str], str]  # a name and where it is written -> the student
 Owners = Mapping[str, set[str]]  # an identifier -> all students who have it
 
