@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main as autograder
-from tests.example.class_of_five import FOLDERS, STUDENTS, write_class
+from tests.example.class_of_five import write_class
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,15 +25,6 @@ def graded(tmp_path_factory):
     assert done.exit_code == 1, done.output  # somebody should look at it
     rows = json.loads((folder / "grades" / "grades.json").read_text())["grades"]
     return folder, {(row["student"], row["lesson"]): row for row in rows}
-
-
-def test_every_student_has_a_folder_for_each_lesson_and_a_page(graded):
-    folder, _ = graded
-    places = {place.relative_to(folder / "class") for place in folder.glob("class/*/*")}
-    every = {Path(student, lesson) for student in STUDENTS for lesson in FOLDERS.values()}
-    assert places == every - {Path("eva", FOLDERS["07"])}
-    pages = {page.stem for page in (folder / "grades" / "students").iterdir()}
-    assert pages == set(STUDENTS)
 
 
 def test_there_is_one_of_each_kind_to_see(graded):

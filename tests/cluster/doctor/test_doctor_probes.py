@@ -126,11 +126,6 @@ def test_a_driver_that_is_too_old_is_broken(name, framework, cuda, driver, neede
     assert all(f"driver {needed} or newer" in said.found for said in found)
 
 
-def test_a_missing_environment_for_tensorflow_is_broken(monkeypatch, tmp_path):
-    monkeypatch.setenv("COURSE_ENVIRONMENT_TENSORFLOW", str(tmp_path))
-    assert frameworks.tensorflow().state == "broken"
-
-
 @pytest.mark.parametrize(
     ("setting", "is_up"),
     [("eth1", False), ("eth", True), ("ib,eth0", True), ("=eth0", True), ("^ib", True)],

@@ -72,9 +72,7 @@ def test_each_lesson_gets_its_own_verdict(mixed_run):
         "06_exits": "passed",
     }
     assert "3 of 6 lessons passed" in mixed_run["output"]
-
-
-def test_the_source_stays_clean(mixed_run):
+    assert "02_fails (solutions): started, 4 code cells" in mixed_run["output"]
     assert mixed_run["untouched"]
 
 
@@ -115,10 +113,6 @@ def test_processes_left_behind_are_stopped_and_named(mixed_run):
     assert mixed_run["lessons"]["05_leaves"]["left_running"]
     assert "05_leaves: left processes behind" in mixed_run["output"]
     assert processes_with(mixed_run["word"]) == []
-
-
-def test_the_edition_and_the_lessons_own_cells_are_said_at_the_start(mixed_run):
-    assert "02_fails (solutions): started, 4 code cells" in mixed_run["output"]
 
 
 def test_junit_has_a_case_per_lesson_and_the_reason_of_each_failure(mixed_run):

@@ -33,8 +33,3 @@ def test_every_way_is_drawn_beside_copies():
     ]
     assert "MB alive on one rank" in words(figure)
     assert is_png(figure)
-
-
-def test_a_run_without_a_staircase_is_still_a_picture():
-    assert is_png(plots.staircase({"ddp": run_of(LINES["ddp"]), "zero1": run_of({})}))
-    assert is_png(plots.staircase({}))

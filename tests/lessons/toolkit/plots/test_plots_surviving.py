@@ -29,7 +29,3 @@ def test_each_life_continues_the_curve_where_it_was_saved():
     assert curves["life 3: complete after step 6"] == [[5, 6], [1.9, 1.8]]
     assert "1 lost" in words(figure)
     assert is_png(figure)
-
-
-def test_a_run_without_lives_is_still_a_picture():
-    assert is_png(plots.lives(run_of([])))

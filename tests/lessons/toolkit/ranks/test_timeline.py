@@ -48,14 +48,6 @@ def file(tmp_path):
     return write
 
 
-def test_spans_are_nested_and_named_by_their_tensor(file):
-    spans = timeline.read_timeline(file(trace(STEPS[0])))
-    assert Span("bias", NEGOTIATE, 0.0, 0.04) in spans
-    assert Span("weight", ALLREDUCE, 0.04, 0.06) in spans
-    assert Span("weight", "MPI_ALLREDUCE", 0.04, 0.06) in spans
-    assert len(spans) == 6
-
-
 def test_the_parts_of_a_step(file):
     steps = timeline.steps(timeline.read_timeline(file(trace(*STEPS))))
     assert [(step.start, step.end) for step in steps] == [
