@@ -91,12 +91,6 @@ def test_who_is_found(tmp_path, collect, platform, name, files, students):
     assert {row.students for row in collected.rows.values()} == students
 
 
-def test_what_belongs_to_nobody_is_named(tmp_path, collect):
-    files = moodle() | {"notes.out": b"x", "README.txt": b"x", "mine/a.out": b"x"}
-    said = collect(write(tmp_path, "down", files), platform="moodle").stdout
-    assert "Files that belong to nobody: notes.out, mine\n" in said
-
-
 @pytest.mark.parametrize(
     ("platform", "files", "words"),
     [

@@ -5,12 +5,9 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.cli import main
 from autograder.codes import FindingCode
-from autograder.report import self_report
 from autograder.settings.rubric import FOLDER
-from autograder.verdict import Grade
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 
@@ -132,17 +129,3 @@ def test_packages_in_ones_own_folder_are_no_submissions(tmp_path):
     shutil.make_archive(folder / "02_serial", "zip", before)
     (folder / "older.rar").write_bytes(b"Rar!")
     assert yourself(folder).output == alone
-
-
-def test_answers_with_one_hint_share_a_line():
-    undecided = (
-        Undecided("small_f", 0.25, "exercise 12.3"),
-        Undecided("kind_a", 0.25, "what is kept?"),
-        Undecided("large_f", 0.25, "exercise 12.3"),
-    )
-    grade = SelfGrade(Grade("you", "12", "", "smoke", "graded", 0, 10), None, undecided)
-    lines = self_report.text([grade], chosen=True).split("\n")
-    assert [line.strip() for line in lines if "yourself" in line] == [
-        "whether small_f, large_f are right. To check them again yourself: exercise 12.3",
-        "whether kind_a is right. To check it again yourself: what is kept?",
-    ]

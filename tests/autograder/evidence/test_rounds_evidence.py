@@ -62,9 +62,3 @@ def test_noise_gets_no_finding(noise, ranks, share):
     ]
     seconds = [tuple(s * (1 + n / 1000) for s in one) for n, one in enumerate(seconds)]
     assert findings(*seconds, ranks=ranks, total=sum(map(sum, seconds)) + 10) == []
-
-
-def test_a_run_without_rounds_and_broken_rounds_raise_nothing():
-    assert findings() == []
-    assert findings(*THREE, alone_s="nan") == []
-    assert findings(*THREE, round=[1]) == []

@@ -38,13 +38,6 @@ def test_a_reader_says_what_a_line_can_say(reader, words):
     check_facts(reader.read(b" ".join(words).decode("utf-8", "replace")))
 
 
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.format)
-def test_a_reader_says_of_real_lines_what_a_line_can_say(reader):
-    for sample in SAMPLES.values():
-        for line in sample.decode().splitlines():
-            check_facts(reader.read(line))
-
-
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_cut_at_any_place(name):
     sample = SAMPLES[name]

@@ -10,7 +10,6 @@ from autograder.report.class_page import reruns, table
 from autograder.report.rendering import notice
 from autograder.report.student.said_once import remarks
 from autograder.settings.policy import Policy
-from autograder.submissions.doubts import note_of
 from autograder.verdict import TIME_UNREADABLE, Check, Grade
 
 SYNTHETIC = make_note(FindingCode.SYNTHETIC_DATA)
@@ -43,11 +42,6 @@ def test_the_most_severe_reason_is_first(look, first):
     reasons = row("ada", *look).look
     assert reasons[0].code == first
     assert set(reasons) == set(look)
-
-
-def test_each_file_that_was_left_out_is_a_reason():
-    notes = [note_of(FindingCode.LEFT_OUT, name) for name in ("a.out", "b.out", "a.out")]
-    assert list(map(str, row("ada", *notes).look)) == list(map(str, notes[:2]))
 
 
 def test_the_table_names_the_first_reason_or_the_checks_that_lost_points():
