@@ -101,7 +101,10 @@ class Waits(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        self.count += getattr(func, "__name__", "") in WAITING
+        name, named = getattr(func, "__name__", ""), (*args[1:], *(kwargs or {}).values())
+        # .to(device) may move to a GPU; .to("cpu") always waits for one.
+        to_host = name == "to" and "cpu" in [each for each in named if isinstance(each, str)]
+        self.count += to_host or name in WAITING
         return func(*args, **(kwargs or {}))
 
 

@@ -14,8 +14,12 @@ def test_every_call_that_needs_a_number_is_a_wait():
         value.item(), value.tolist(), float(value), bool(value), f"{value}"
         torch.stack([value, value]).norm()
     assert waits.count >= 5
+    for copy in (lambda: value.to("cpu"), lambda: value.to(device="cpu")):
+        with profiling.Waits() as waits:
+            copy()
+        assert waits.count == 1
     with profiling.Waits() as none:
-        torch.stack([value, value]).norm()
+        torch.stack([value, value]).norm().to(value.device).to(torch.float64)
     assert none.count == 0
 
 
