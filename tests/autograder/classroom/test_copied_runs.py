@@ -142,7 +142,7 @@ def test_one_edited_seed_does_not_put_the_class_into_doubt():
 
 
 def run_of(lines):
-    [run] = read_bytes({"a.out": forge.written(lines).encode()})
+    run, *_ = read_bytes({"a.out": forge.written(lines).encode()})  # the training comes first
     return run
 
 
