@@ -4,13 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autograder.codes import INFORMATION, INSTRUCTOR, Audience, FindingCode, Severity
-from autograder.safe_text import shortened
 
 MOST_PLACES = 4
-C = FindingCode
-# The titles of these findings do not name what was left out.
-SAYS_LITTLE = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.LEFT_OUT)
-SHORT = 100  # longest description of a file that was left out, in the class table
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +34,7 @@ class Note:
 
     def __str__(self) -> str:
         """Return the note as a reason to look at a grade."""
-        more = self.actual if self.code in SAYS_LITTLE else ""
-        return f"{self.title}: {shortened(more, SHORT)}" if more else self.title
+        return self.title
 
     @property
     def look(self) -> bool:

@@ -1,6 +1,6 @@
 """The results of grading: frozen records that the reports show, and that can become JSON."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autograder.codes import (
     BOTH,
@@ -14,7 +14,7 @@ from autograder.codes import (
     ReasonCode,
 )
 from autograder.notes import Note, Where, make_note
-from autograder.safe_text import file_name
+from autograder.safe_text import file_name, shortened
 
 PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED, WAITS = CheckStatus
 WORST_FIRST = (FAILED, NOT_MEASURED, WAITS, PARTIAL, BORDERLINE, PASSED)
@@ -70,6 +70,7 @@ class Check:
         return self.status == WAITS and bool(self.by_hand)
 
 
+STRAY = ("ARCHIVE_", "FILE_", "LEFT_OUT")  # files that could not be read
 UNSURE = {
     BORDERLINE: FindingCode.CHECK_BORDERLINE,
     NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
@@ -241,14 +242,23 @@ class Grade:
     def reasons(self) -> dict[str, Note]:
         """Return the reasons why an instructor should look at it, by their text.
 
-        A check is one until its points, or those of the whole lesson, are given by hand.
+        A check is one until its points, or those of the whole lesson, are given by hand. All files
+        that could not be read are one.
         """
         unsure = (
             make_note(UNSURE[check.status], name=check.id)
             for check in self.checks
             if check.status in UNSURE and not (check.by_hand or self.by_hand)
         )
-        return {str(note): note for note in (*self.findings, *unsure) if note.look}
+        notes = [note for note in (*self.findings, *unsure) if note.look]
+        stray = [note for note in notes if note.code.name.startswith(STRAY)]
+        stray.sort(key=lambda note: note.code != FindingCode.LEFT_OUT)  # "more than 10,000 files"
+        if stray:
+            title = f"{len(stray)} files could not be read" if stray[1:] else stray[0].title
+            found = shortened("; ".join(filter(None, (note.actual for note in stray))), 100)
+            one = replace(stray[0], title=f"{title}: {found}".removesuffix(": "))
+            notes = [one, *(note for note in notes if note not in stray)]
+        return {str(note): note for note in notes}
 
     @property
     def level(self) -> str:

@@ -50,7 +50,7 @@ def notice(row: Grade) -> str:
     """Return the first reason to look, or the checks that lost points, followed by adjustments."""
     first = ""
     if row.look:
-        first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
+        first = str(row.look[0]) + (f" and {len(row.look) - 1} more" if len(row.look) > 1 else "")
     elif row.raw_score == (row.score if row.unrounded is None else row.unrounded):
         missed = [c.id for c in row.checks if c.score < c.points and c.status != WAITS]
         first = ("lost points: " + ", ".join(missed)) if missed else ""

@@ -33,7 +33,7 @@ def reasons(rows: Sequence[Grade]) -> str:
     """Return how many rows have each reason to look first, the most harmful reasons first."""
     first = Counter(row.look[0].code for row in rows if row.look)
     order = sorted(first.items(), key=lambda item: (item[0].rank, -item[1]))
-    return "To look at: " + ", ".join(f"{count} {code}" for code, count in order)
+    return "To look at: " + ", ".join(f"{count} × {code}" for code, count in order)
 
 
 def size_notice(rows: Sequence[Grade], profile: str) -> str:

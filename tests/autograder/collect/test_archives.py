@@ -154,7 +154,7 @@ def test_broken_archives(tmp_path, grade, name, data):
     assert line_of(result, "ada")[2] == "10/10"
     assert "grader error" not in result.stdout
     assert line_of(result, "eve")[3] == "missing"
-    assert line_of(result, "eve")[5] == "The archive is damaged, or cannot be opened"
+    assert line_of(result, "eve")[5].startswith("The archive is damaged, or cannot be opened")
     page = (result.folder / "students" / "eve.html").read_text()
     assert f"cut off, or no {'zip' if name.endswith('zip') else 'tar'} at all" in page
     assert first_step(result, "eve").startswith(f"{name}: upload it again")

@@ -8,7 +8,7 @@ import pytest
 from autograder.codes import FindingCode
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 
-NOT_READ = ": this kind of archive is not read; .zip and .tar.gz are"
+NOT_READ = "This kind of archive is not read; .zip and .tar.gz are"
 
 
 @pytest.fixture
@@ -49,7 +49,9 @@ def test_an_archive_that_is_not_read_loses_nobody(tmp_path, grade, path, lesson)
     write_lines(tmp_path / "class" / path, ["7z"])
     result = grade(tmp_path / "class")
     found = rows(result)["sven", lesson]
-    assert found[1:] == ["missing", "-", path.rpartition("/")[2] + NOT_READ]
+    assert found[1:3] == ["missing", "-"]
+    assert found[3].startswith(NOT_READ)
+    assert found[3].endswith(path.rpartition("/")[2])
     assert rows(result)["ada", "02"][0] == "10/10"
     assert len(result.table) == 2
     assert result.exit_code == 1

@@ -10,6 +10,7 @@ from autograder.report.class_page import reruns, table
 from autograder.report.rendering import notice
 from autograder.report.student.said_once import remarks
 from autograder.settings.policy import Policy
+from autograder.submissions.doubts import note_of
 from autograder.verdict import TIME_UNREADABLE, Check, Grade
 
 SYNTHETIC = make_note(FindingCode.SYNTHETIC_DATA)
@@ -44,8 +45,17 @@ def test_the_most_severe_reason_is_first(look, first):
     assert set(reasons) == set(look)
 
 
+def test_files_that_were_not_read_are_one_reason_which_changes_with_each_file():
+    codes = (FindingCode.LEFT_OUT, FindingCode.FILE_EMPTY, FindingCode.ARCHIVE_UNOPENED)
+    notes = [note_of(code, f"{code}.out") for code in codes]
+    [[few], [all_]] = (row("ada", *notes[:number], COPY).look[:1] for number in (2, 3))
+    assert str(few) != str(all_)
+    assert all(f"{code}.out" in str(all_) for code in codes)
+    assert len(row("ada", *notes, COPY).look) == 2
+
+
 def test_the_table_names_the_first_reason_or_the_checks_that_lost_points():
-    assert notice(row("ada", SYNTHETIC, COPY)) == f"{COPY} (+1)"
+    assert notice(row("ada", SYNTHETIC, COPY)) == f"{COPY} and 1 more"
     assert notice(replace(row("ada", COPY), adjustments=("2 less",))) == f"{COPY}; 2 less"
     assert notice(row("ada")) == "lost points: a"
 
