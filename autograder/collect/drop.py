@@ -40,14 +40,16 @@ def check_drop(drop: Path) -> None:
 
 
 def items(drop: Path, stack: ExitStack, nobodys: list[str]) -> Iterator[Item]:
-    """Yield a copy of each attempt. A file that is not in a folder may be a link to another's."""
+    """Yield copies of all attempts by time. A file that is not in a folder may be another's."""
     check_drop(drop)
     home = Path(stack.enter_context(TemporaryDirectory(prefix="autograder-drop-")))
+    attempts = []
     for number, entry in enumerate(listed(drop)):
         if entry.is_dir(follow_symlinks=False):
-            yield copied(Path(entry.path), home / str(number))
+            attempts.append(copied(Path(entry.path), home / str(number)))
         else:
             nobodys.append(printable(entry.name, 80))
+    yield from sorted(attempts, key=lambda item: item.label)  # names are random
 
 
 def copied(place: Path, target: Path) -> Item:

@@ -38,7 +38,7 @@ def accounting_command(class_file: Path, since: str) -> None:
         own = user in logins if user else own  # a step has no user, and follows its job
         kept += [line] if own else []
     if done.returncode or not kept:
-        none = f"Slurm shows no job of the roster's accounts since {since}"
+        none = f"Slurm shows you no job of the roster's logins since {since}: are you an operator?"
         fault = real_command.complaint(done, "sacct failed" if done.returncode else none)
         raise click.ClickException(fault)
     click.echo("\n".join([lines[0], *kept]))

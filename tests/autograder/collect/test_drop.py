@@ -82,9 +82,10 @@ def test_each_folder_is_an_attempt_and_unfinished_ones_do_not_count(place, rows)
     assert "latest counts" in latest
 
 
-@pytest.mark.parametrize("words", [(), ("--latest",)])
-def test_the_same_answers_count_from_the_first_attempt(place, rows, words):
-    attempt(place / "a")
+@pytest.mark.parametrize("first", ["a", "z"])  # names are random
+@pytest.mark.parametrize(("words", "doubt"), [((), "several folders"), (("--latest",), "latest")])
+def test_the_same_answers_count_from_the_first_attempt(place, rows, words, doubt, first):
+    attempt(place / first)
     time.sleep(0.02)
     between = drop.datetime.now(drop.UTC)
     time.sleep(0.02)
@@ -92,6 +93,7 @@ def test_the_same_answers_count_from_the_first_attempt(place, rows, words):
     row = rows(*words)["ada/01"]
     answered, submitted = map(drop.datetime.fromisoformat, (row.answered, row.submitted))
     assert answered < between < submitted
+    assert doubt in row.doubts
 
 
 @pytest.mark.parametrize(("by", "score"), [("submit", 10), ("hand-in", 9)])
