@@ -245,7 +245,7 @@ def release_command(
         for name in files
         if name.startswith("lessons/")
     )
-    click.echo(f"{out}: {len(files)} files, {size:.1f} MB, {of_lessons} of them lessons")
+    click.echo(f"{out}: {len(files)} files, {size:.1f} MB, {of_lessons} of them in lesson folders")
     for number, reason in chosen.items():
         if reason:
             click.echo(f"Added lesson {number}: {reason}")
