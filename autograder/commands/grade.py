@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from autograder.classroom.adjust import with_policy
 from autograder.classroom.pool import grade_each
 from autograder.classroom.whole_class import with_class
-from autograder.codes import EvidenceLevel
+from autograder.codes import EvidenceLevel, FindingCode
 from autograder.commands.options import (
     EXISTING,
     FILE,
@@ -152,7 +152,8 @@ def accounting_notice(rows: Sequence[Grade], jobs: Collection[str] | None) -> st
         return ""
     for row, job in runs:
         known = job in jobs or job.partition(".")[0] in jobs
-        if known and row.tier != EvidenceLevel.CONTRADICTED:
+        odd = any(note.code == FindingCode.OTHER_ACCOUNT for note in row.findings)
+        if known and not odd and row.tier != EvidenceLevel.CONTRADICTED:
             return ""
     count = counted(len(runs), "run")
     return f"The accounting fits none of the class's {count}: is it of another cluster or time?"

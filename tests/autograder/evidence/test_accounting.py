@@ -122,12 +122,15 @@ def test_plain_outputs_cannot_claim_more_seconds_than_their_job_had(tmp_path, el
 
 
 @pytest.mark.parametrize(
-    ("cells", "asks"), [({}, False), ({"NodeList": "q7"}, True), ({"job": "77"}, True)]
+    ("cells", "asks"),
+    [({}, False), ({"NodeList": "q7"}, True), ({"job": "77"}, True), ({"User": "max"}, True)],
 )
 def test_the_export_of_another_cluster_is_noticed(tmp_path, grade, cells, asks):
     dump(tmp_path / "sacct.txt", row(**cells), row(**{"job": "1235", **cells}))
     hand_in(tmp_path / "class/ada/02")
-    done = grade(tmp_path / "class", *setting("accounting", tmp_path / "sacct.txt"))
+    (tmp_path / "roster.csv").write_text("student,login\nada,ada\n")
+    words = ("--roster", tmp_path / "roster.csv", *setting("accounting", tmp_path / "sacct.txt"))
+    done = grade(tmp_path / "class", *words)
     assert ("another cluster" in done.stderr) == asks
 
 
