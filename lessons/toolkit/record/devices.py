@@ -7,25 +7,29 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lessons.toolkit.record import run_record
 
 Environ = Mapping[str, str]
 
 
-def device(which: str) -> str:
-    """Return the name of the device that the framework uses in this process."""
-    name = run_record.device(which)
+def device(which: str, on: Any = None) -> str:
+    """Return the name of the device that the framework uses in this process.
+
+    on: PyTorch's device of the parameters, if they are known; a process may have several.
+    """
+    name = run_record.device(which, on)
     return f"CPU {processor()}" if name == "CPU" else name
 
 
-def device_and_number(which: str, environ: Environ) -> str:
+def device_and_number(which: str, environ: Environ, on: Any = None) -> str:
     """Return the name of this rank's device and, for a GPU, its identity."""
-    name, number = device(which), device_number(which, environ)
+    name, number = device(which, on), device_number(which, environ, on)
     return f"{name} #{number}" if number else name
 
 
-def device_number(which: str, environ: Environ) -> str:
+def device_number(which: str, environ: Environ, on: Any = None) -> str:
     """Return an identity of the GPU, or "" for a CPU.
 
     The identity consists of eight digits of the GPU's UUID. If the UUID is not available, it is
@@ -33,9 +37,10 @@ def device_number(which: str, environ: Environ) -> str:
     """
     if which == "torch":
         torch = sys.modules["torch"]
-        if not torch.cuda.is_initialized():
+        if not torch.cuda.is_initialized() or getattr(on, "type", "cuda") == "cpu":
             return ""
-        index = torch.cuda.current_device()
+        index = getattr(on, "index", None)
+        index = torch.cuda.current_device() if index is None else index
         if uuid := framework_uuid(torch, index):
             return uuid
     elif which == "tensorflow":

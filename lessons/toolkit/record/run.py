@@ -17,7 +17,7 @@ from lessons.toolkit.record.header import refuse_zeros
 from lessons.toolkit.record.keras_callback import RunMethods, network_facts, replicas_spread
 from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, worst
 from lessons.toolkit.record.reading import labels_of, loaded_data, what_was_read
-from lessons.toolkit.record.run_record import short
+from lessons.toolkit.record.run_record import short, torch_device
 from lessons.toolkit.record.shares import numbers, share
 from lessons.toolkit.record.watch import TorchWatch
 
@@ -86,11 +86,9 @@ class Run(run_record.Run):
 
     def device(self) -> tuple[str, str]:
         """Return the name of the parameters' device, without and with a GPU's identity."""
-        on = getattr(next(iter(weights(self.model)), None), "device", None)
-        if getattr(on, "type", None) == "cpu":  # even if the process may use a GPU
-            return (f"CPU {devices.processor()}",) * 2
+        on = torch_device(weights(self.model))
         which = self.header["framework"]
-        return devices.device(which), devices.device_and_number(which, os.environ)
+        return devices.device(which, on), devices.device_and_number(which, os.environ, on)
 
     def presence(self) -> dict[str, Any]:
         params = trainable(self.model)
@@ -141,6 +139,8 @@ class Run(run_record.Run):
         super().start_epoch()
 
     def stop_epoch(self) -> None:
+        if self.watch:
+            self.watch.stop()
         super().stop_epoch()
         self.look_at_parameters()
 
@@ -149,7 +149,7 @@ class Run(run_record.Run):
         at_most = super().samples_read()
         if self.size > 1 and not self.ranks.gather:  # the other ranks' images are not known
             return at_most
-        counted = self.everyone(self.watch.stop() if self.watch else self.images)
+        counted = self.everyone(self.watch.numbers() if self.watch else self.images)
         known = all(each is not None for each in counted)
         if self.watch and known:
             read = what_was_read(counted) or {"distinct": 0}

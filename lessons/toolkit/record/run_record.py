@@ -24,8 +24,8 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 TAG = ":::MLLOG "
@@ -33,6 +33,8 @@ TAG = ":::MLLOG "
 # and `srun --label` puts a newline into the cut.
 LINE_BYTES = 1000
 RECORD_VERSION = 1
+# Ranks may be apart by this much, for example if only one of them evaluates.
+GLOO_TIMEOUT = timedelta(minutes=15)
 LOCAL_RANK = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 ASKED = {"batch_size": "local_batch", "epochs": "epochs_asked", "lr": "lr_base"}  # in the header
 NOT_FACTS = ("rank", "size", "lesson", "program", "source", "optimizer", "params")
@@ -102,12 +104,17 @@ class Run:
             "scheduler": scheduler(os.environ),
             "job_id": slurm or pbs,
             "hosts": [socket.gethostname()] if self.size == 1 else None,  # each rank has its own
-            "device": device(self.header["framework"]),
+            "device": self.device()[0],
         }
+
+    def device(self) -> tuple[str, str]:
+        """Return the name of the parameters' device, without and with a GPU's identity."""
+        params = self.model.parameters() if hasattr(self.model, "state_dict") else ()
+        return (device(self.header["framework"], torch_device(params)),) * 2
 
     def presence(self) -> dict[str, Any]:
         """Return the facts that a rank reports when it starts."""
-        used = {"host": socket.gethostname(), "device": device(self.header["framework"])}
+        used = {"host": socket.gethostname(), "device": self.device()[1]}
         here = {"rank": self.rank, "local_rank": self.ranks.local_rank}
         return here | used | {"samples": None, "shard_ids_hash": None}
 
@@ -314,7 +321,15 @@ def find_ranks() -> Ranks:
     hvd = next((each for each in hvds if each and each.is_initialized()), None)
     local_rank = next((int(os.environ[name]) for name in LOCAL_RANK if name in os.environ), 0)
     if dist is not None and dist.is_available() and dist.is_initialized():
-        size, group = dist.get_world_size(), dist.new_group(backend="gloo")
+        size = dist.get_world_size()
+        try:
+            group = dist.new_group(backend="gloo", timeout=GLOO_TIMEOUT)
+        except RuntimeError as error:
+            reason = (str(error).splitlines() or [""])[0]
+            sys.exit(
+                f"Run: Gloo, with which the ranks compare their records, cannot connect them: "
+                f"{reason}. GLOO_SOCKET_IFNAME chooses the network interface."
+            )
 
         def gather(value: Any) -> list[Any]:
             values: list[Any] = [None] * size
@@ -323,7 +338,11 @@ def find_ranks() -> Ranks:
 
         return Ranks(dist.get_rank(), size, local_rank, "torch", gather)
     if hvd is not None:
-        return Ranks(hvd.rank(), hvd.size(), hvd.local_rank(), "horovod", hvd.allgather_object)
+
+        def gather_tuple(value: Any) -> list[Any]:  # Horovod waits for ranks with the same type
+            return [each for (each,) in hvd.allgather_object((value,))]
+
+        return Ranks(hvd.rank(), hvd.size(), hvd.local_rank(), "horovod", gather_tuple)
     if mpi is not None and mpi.Is_initialized():
         world = mpi.COMM_WORLD
         return Ranks(world.rank, world.size, local_rank, "mpi", world.allgather)
@@ -337,15 +356,21 @@ def count_torch_steps(run: Run) -> Any:
         register_optimizer_step_pre_hook as before,
     )
 
-    in_step: list[Any] = []  # Horovod's step calls PyTorch's, which is no second step
+    begun = False  # Horovod's step calls PyTorch's, which is no second step
+
+    def before_step(*_: Any) -> None:
+        nonlocal begun
+        begun = True
 
     def after_step(optimizer: Any, *_: Any) -> None:
+        nonlocal begun
         own = {id(param) for param in run.model.parameters()}  # fully_shard replaces them
-        groups = in_step.pop().param_groups
-        if not in_step and any(id(param) in own for group in groups for param in group["params"]):
+        params = (param for group in optimizer.param_groups for param in group["params"])
+        if begun and any(id(param) in own for param in params):
+            begun = False
             run.stepped(optimizer)
 
-    return before(lambda optimizer, *_: in_step.append(optimizer)), after(after_step)
+    return before(before_step), after(after_step)
 
 
 def settings(args: Any) -> dict[str, Any]:
@@ -371,12 +396,21 @@ def synchronise() -> None:
         tensorflow.test.experimental.sync_devices()
 
 
-def device(which: str) -> str:
-    """Return the name of the GPU that the framework uses in this process, or "CPU"."""
+def torch_device(params: Iterable[Any]) -> Any:
+    """Return PyTorch's device of the first parameter, or None."""
+    on = getattr(next(iter(params), None), "device", None)
+    return on if hasattr(on, "type") else None
+
+
+def device(which: str, on: Any = None) -> str:
+    """Return the name of the GPU that the framework uses in this process, or "CPU".
+
+    on: PyTorch's device of the parameters. They may be elsewhere than on the current GPU.
+    """
     module: Any = sys.modules.get(which)
     # Asking for a GPU's name would start CUDA, so choose the GPU before the record begins.
     if which == "torch" and module and module.cuda.is_initialized():
-        return str(module.cuda.get_device_name(module.cuda.current_device()))
+        return "CPU" if on and on.type == "cpu" else str(module.cuda.get_device_name(on))
     if which == "tensorflow" and module and (gpus := module.config.get_visible_devices("GPU")):
         return str(module.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU"))
     return "CPU"

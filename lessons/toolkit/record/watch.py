@@ -15,32 +15,40 @@ class TorchWatch:
     """The images that enter a network, found with a hook before its forward pass.
 
     An image is known by its product with a fixed random vector. The products stay on the device
-    until the end of the epoch.
+    until the end of the epoch. The network has the hook only during an epoch's training, because a
+    network with hooks cannot be pickled. torch.compile leaves the hook out of its graphs.
     """
 
     def __init__(self, network: Any) -> None:
+        import torch
+
+        self.network = network
         self.key: Any = None
         self.known: Any = None  # the sorted products of the data set's images, and their order
-        self.is_open = False
+        self.handle: Any = None  # removes the hook
         self.products: list[Any] = []
         self.since = 0  # images since the last step
         self.per_step: list[int] = []  # of the whole training
         self.largest = 0  # images in one forward pass
+        take = torch.compiler.disable(self.take)
 
         def before_forward(module: Any, inputs: Any) -> None:
             # A copy of the network has the same hook.
-            if module is network and self.is_open and network.training and inputs:
-                self.take(inputs[0])
+            if module is network and network.training and inputs:
+                take(inputs[0])
 
-        network.register_forward_pre_hook(before_forward)
+        self.hook = before_forward
 
     def start(self) -> None:
-        self.products, self.since, self.is_open = [], 0, True
+        self.stop()  # an epoch that an exception ended
+        self.products, self.since = [], 0
+        self.handle = self.network.register_forward_pre_hook(self.hook)
 
     def take(self, images: Any) -> None:
         import torch
 
-        if not torch.is_grad_enabled() or not isinstance(images, torch.Tensor):
+        is_training = self.handle is not None and torch.is_grad_enabled()
+        if not is_training or not isinstance(images, torch.Tensor):
             return
         rows = images.detach().reshape(len(images), -1)
         if self.key is None or len(self.key) != rows.shape[1]:
@@ -50,14 +58,15 @@ class TorchWatch:
         self.largest = max(self.largest, len(rows))
 
     def stepped(self) -> None:
-        if self.is_open:
+        if self.handle is not None:
             self.per_step.append(self.since)
             self.since = 0
 
-    def stop(self) -> Any:
-        """End an epoch. Return the numbers of its images; None if they are not known."""
-        self.is_open = False
-        return self.numbers() if self.products else None
+    def stop(self) -> None:
+        """End an epoch."""
+        if self.handle is not None:
+            self.handle.remove()
+            self.handle = None
 
     def step_images(self) -> int | None:
         """Return the usual number of images per step. An epoch's last step may have fewer."""
@@ -67,10 +76,11 @@ class TorchWatch:
         return self.largest or None
 
     def numbers(self) -> Any:
+        """Return the numbers of the last epoch's images; None if they are not known."""
         import numpy as np
         import torch
 
-        if (loaded := loaded_data()) is None:
+        if not self.products or (loaded := loaded_data()) is None:
             return None
         found = torch.cat(self.products).cpu().numpy()
         images = loaded.x_train

@@ -118,3 +118,19 @@ def ranks(*told):
 def test_places_of_ranks(told, places, from_0):
     assert METRICS["devices_distinct"].function(ranks(*told)).value == places
     assert METRICS["local_ranks"].function(ranks(*told)) == from_0
+
+
+def test_the_device_is_that_of_the_parameters_and_not_the_current_one(monkeypatch):
+    uuids = {0: "aaaaaaaa-1111", 1: "bbbbbbbb-1111"}
+    cuda = Fake(
+        is_initialized=lambda: True,
+        current_device=lambda: 0,
+        get_device_name=lambda on: f"GPU {0 if on is None else on.index}",
+        get_device_properties=lambda index: Fake(uuid=uuids[index], name="NVIDIA A100"),
+    )
+    monkeypatch.setitem(devices.sys.modules, "torch", Fake(cuda=cuda, version=Fake(hip=None)))
+    second, cpu = Fake(type="cuda", index=1), Fake(type="cpu", index=None)
+    assert devices.device_and_number("torch", {}, second) == "GPU 1 #bbbbbbbb"
+    assert devices.device_and_number("torch", {}) == "GPU 0 #aaaaaaaa"
+    assert devices.device_and_number("torch", {}, cpu).startswith("CPU ")
+    assert "#" not in devices.device_and_number("torch", {}, cpu)

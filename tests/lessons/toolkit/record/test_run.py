@@ -1,8 +1,11 @@
 """The course's Run finds by itself what a program does, and says nothing where it is not sure."""
 
+from types import SimpleNamespace as Fake
+
 import pytest
 from record_lines import events, facts, of, run_program
 
+from lessons.toolkit.record import run_record
 from lessons.toolkit.record.run import worst
 
 TORCH = """
@@ -182,3 +185,117 @@ def test_parameters_in_parts(kind, params, hashes, spread, tmp_path):
     assert (None in ends) == (kind == "freed")
     [stop] = (event["value"] for event in of(found, "run_stop"))
     assert stop["param_spread"] == spread
+
+
+COMPILED = """
+import pickle, torch
+from lessons.toolkit import data
+from lessons.toolkit.record import Run
+
+mnist = data.load("mnist", 32, 10, stand_in=True)
+x = torch.tensor(mnist.x_train).reshape(32, 784)
+network = torch.nn.Sequential(torch.nn.Linear(784, 10))
+run = Run("02", {"epochs": 3, "batch_size": 16}, network)
+graphs = []
+
+def count(graph, inputs):
+    graphs.append(graph)
+    return graph.forward
+
+model = torch.compile(network, backend=count)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    with run.epoch() as log:
+        for batch in x.split(16):
+            optimizer.zero_grad()
+            model(batch).square().mean().backward()
+            optimizer.step()
+    pickle.dumps(network)
+assert len(graphs) == 1, len(graphs)
+run.end()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_a_compiled_network_is_compiled_once_and_can_be_saved(tmp_path):
+    found = events(run_program(COMPILED, folder=tmp_path))
+    epochs = [event["value"] for event in of(found, "epoch_stop")]
+    assert [(epoch["steps"], epoch["unique_samples"]) for epoch in epochs] == [(2, 32)] * 3
+
+
+RETRIED = """
+import torch
+from lessons.toolkit.record import run_record
+
+class Careful(torch.optim.SGD):
+    fails = 1
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        if self.fails:
+            self.fails = 0
+            raise RuntimeError("out of memory")
+        return super().step(closure)
+
+network = torch.nn.Linear(4, 2)
+optimizer = Careful(network.parameters(), lr=0.1)
+run = run_record.Run("01", None, network)
+with run.epoch() as log:
+    for _ in range(3):
+        network(torch.ones(1, 4)).sum().backward()
+        try:
+            optimizer.step()
+        except RuntimeError:
+            pass
+run.end()
+"""
+
+
+@pytest.mark.ranks
+def test_a_step_that_raised_an_error_is_no_step(tmp_path):
+    [epoch] = of(events(run_program(RETRIED, folder=tmp_path)), "epoch_stop")
+    assert epoch["value"]["steps"] == 2
+
+
+BLOCKED = """
+import torch.distributed as dist
+from lessons.toolkit.record import Run
+
+dist.init_process_group("gloo", rank=0, world_size=1, store=dist.HashStore())
+
+def new_group(**how):
+    assert how["timeout"].total_seconds() < 1800, "Gloo's default"
+    raise RuntimeError("[gloo/transport/tcp] Connect timeout\\nand a trace")
+
+dist.new_group = new_group
+Run("10", None)
+"""
+
+
+@pytest.mark.ranks
+def test_ranks_that_gloo_cannot_connect_end_with_one_sentence(tmp_path, capfd):
+    with pytest.raises(AssertionError) as failed:
+        run_program(BLOCKED, folder=tmp_path)
+    assert "Connect timeout. GLOO_SOCKET_IFNAME" in str(failed.value)
+    assert "Traceback" not in str(failed.value)
+
+
+def test_horovod_gathers_values_of_one_type(monkeypatch):
+    names = []
+
+    def allgather_object(value):  # Horovod's ranks wait for each other under the type's name
+        names.append(type(value).__name__)
+        return [value, value]
+
+    horovod = Fake(
+        is_initialized=lambda: True, rank=lambda: 0, size=lambda: 2, local_rank=lambda: 0,
+        allgather_object=allgather_object,
+    )  # fmt: skip
+    loaded = {"horovod.torch": horovod}
+    monkeypatch.setattr(run_record, "sys", Fake(modules=loaded))
+    ranks = run_record.find_ranks()
+    assert [ranks.gather(value) for value in (None, "text", 1)] == [
+        [v, v] for v in (None, "text", 1)
+    ]
+    assert len(set(names)) == 1
