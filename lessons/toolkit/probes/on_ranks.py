@@ -1,8 +1,8 @@
 """Run the tests of a probe.py on all ranks, and record the worst value of each measure.
 
-    run = Run("10", args, source="probe")
     tests = {many_against_one: ("probe_error", "probe_spread"), alone: ("alone_error",)}
-    run_tests(run, tests, device)
+    device = meet(start_ranks, "10", args, tests)
+    run_tests(Run("10", args, source="probe"), tests, device)
 
 Each rank calls the tests in the same order. A test returns, or yields, pairs of a measure and its
 value, where a larger value is worse. All measures of a test that raises an error or does not end
@@ -15,41 +15,110 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
+from cluster.launchers import launched
+from lessons.toolkit.record import Run
+
 PATIENCE = 60.0  # seconds for a test; on a busy machine, importing DDP alone takes half of that
+ON_GPUS = 3  # times as long, because the first kernels may have to be compiled
+# The ranks' groups wait longer, so that a stuck test is recorded before a collective ends the rank.
+GROUP_TIMEOUT = timedelta(seconds=2 * ON_GPUS * PATIENCE)
 
 Test = Callable[..., Iterable[tuple[str, float]]]
+Tests = Mapping[Test, Sequence[str]]
 
 
-def run_tests(
-    run: Any, tests: Mapping[Test, Sequence[str]], *values: Any, patience: float = PATIENCE
-) -> None:
+def meet(start: Callable[[], Any], lesson: str, args: Any, tests: Tests) -> Any:
+    """Return what `start` returns after the ranks have met.
+
+    If it raises an error, as an open gap does, or does not end, this process records all measures
+    of the tests as failed, and ends.
+    """
+    decided = threading.Lock()
+
+    def give_up(reason: str) -> None:
+        me = launched()
+        place = (me.rank, me.size, me.local_rank) if me else (0, 1, 0)
+        names = dict(zip(("rank", "size", "local_rank"), place, strict=True))
+        fail(Run(lesson, args, source="probe", **names), all_measures(tests), reason)
+
+    watch = in_time(decided, PATIENCE, "the ranks' meeting", give_up)
+    try:
+        met = start()
+    except (Exception, SystemExit) as error:
+        claim(decided)
+        give_up(said(error))
+    watch.cancel()
+    claim(decided)
+    return met
+
+
+def run_tests(run: Any, tests: Tests, *values: Any, patience: float = PATIENCE) -> None:
     """Run the tests in this order, and end the run.
 
     tests: each with the names of its measures. values: what every test is called with. patience:
-    the seconds after which a test is stuck, and with it all that follow, because its ranks still
-    wait for each other.
+    after so many seconds, or three times as many on GPUs, a test is stuck, and with it all that
+    follow, because its ranks still wait for each other.
     """
     for number, (test, names) in enumerate(tests.items()):
         name = getattr(test, "__name__", "test")
-        left = [measure for later in list(tests.values())[number:] for measure in later]
-        watch = threading.Timer(patience, give_up, [run, name, left, patience])
-        watch.daemon = True
-        watch.start()
+        left = all_measures(dict(list(tests.items())[number:]))
+
+        def give_up(reason: str, left: list[str] = left) -> None:
+            fail(run, left, reason)
+
+        decided = threading.Lock()
+        watch = in_time(decided, patience, name, give_up)
         found, reason = attempt(test, values)
         if reason:
             print(f"rank {run.rank}, {name}: {reason}", file=sys.stderr, flush=True)
-        everyone = run.everyone((found, reason))
+        try:
+            everyone = run.everyone((found, reason))
+        except Exception as error:  # another rank has ended
+            claim(decided)
+            give_up(f"after {name}, the ranks lost each other: {reason or said(error)}")
         watch.cancel()
+        claim(decided)
         reasons = [f"rank {rank}: {why}" for rank, (_, why) in enumerate(everyone) if why]
         worst = {} if reasons else worst_values([values for values, _ in everyone])
-        said = reasons[0] if reasons else ", ".join(f"{k} {v:.3g}" for k, v in worst.items())
+        result = reasons[0] if reasons else ", ".join(f"{k} {v:.3g}" for k, v in worst.items())
         if run.rank == 0:
-            print(f"{name}: {'FAILED: ' if reasons else ''}{said}", flush=True)
+            print(f"{name}: {'FAILED: ' if reasons else ''}{result}", flush=True)
         for measure in dict.fromkeys([*names, *worst]):
             record(run, measure, worst.get(measure), reasons[0] if reasons else "")
     run.end()
+
+
+def all_measures(tests: Tests) -> list[str]:
+    return [measure for names in tests.values() for measure in names]
+
+
+def in_time(
+    decided: threading.Lock, patience: float, name: str, give_up: Callable[[str], None]
+) -> threading.Timer:
+    """Start a thread that gives up after some seconds, unless the main thread was faster."""
+    torch, tensorflow = sys.modules.get("torch"), sys.modules.get("tensorflow")
+    has_gpu = (torch is not None and torch.cuda.is_available()) or (
+        tensorflow is not None and tensorflow.config.list_physical_devices("GPU")
+    )
+    patience *= ON_GPUS if has_gpu else 1
+
+    def late() -> None:
+        if decided.acquire(blocking=False):
+            give_up(f"{name} did not end within {patience:.0f} s: a rank waits for another one")
+
+    watch = threading.Timer(patience, late)
+    watch.daemon = True
+    watch.start()
+    return watch
+
+
+def claim(decided: threading.Lock) -> None:
+    """Let only this thread write the record. If another one already does, wait for the end."""
+    if not decided.acquire(blocking=False):
+        threading.Event().wait()
 
 
 def attempt(test: Test, values: Sequence[Any]) -> tuple[dict[str, float], str]:
@@ -59,9 +128,13 @@ def attempt(test: Test, values: Sequence[Any]) -> tuple[dict[str, float], str]:
         for measure, value in test(*values):
             found[measure] = float(value)
     except (Exception, SystemExit) as error:  # an open gap, or a mistake in a student's function
-        lines = str(error).splitlines() or [""]
-        return found, f"{type(error).__name__}: {lines[0][:100]}".removesuffix(": ")
+        return found, said(error)
     return found, ""
+
+
+def said(error: BaseException) -> str:
+    lines = str(error).splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0][:100]}".removesuffix(": ")
 
 
 def worst_values(everyone: list[dict[str, float]]) -> dict[str, float]:
@@ -77,13 +150,13 @@ def record(run: Any, measure: str, value: float | None, reason: str) -> None:
         run.measure(measure, None, failed=reason or f"the result is {value}")
 
 
-def give_up(run: Any, name: str, measures: list[str], patience: float) -> None:
-    """Record that a test does not end, and end this process, whose main thread waits."""
-    reason = f"{name} did not end within {patience:.0f} s: a rank waits for another one"
+def fail(run: Any, measures: Iterable[str], reason: str) -> None:
+    """Record the measures as failed, and end this process, whose other threads may wait."""
     if run.rank == 0:
-        print(f"{name}: FAILED: {reason}", flush=True)
+        print(f"FAILED: {reason}", flush=True)
     for measure in measures:
         record(run, measure, None, reason)
     run.end()
-    time.sleep(1)  # launchers end all ranks when one of them fails, and the others write as well
+    # Launchers end all ranks when one of them fails, and the others write as well.
+    time.sleep(2 if run.rank == 0 else 10)
     os._exit(1)
