@@ -36,8 +36,15 @@ gpu_names() {
 # launch PROGRAM …: run the program on all ranks of the job.
 # LAUNCHER=torchrun or LAUNCHER=horovodrun uses that launcher instead of the site's.
 # COURSE_IMAGE=FILE.sif runs every rank in that image: docs/install-cluster.md.
+# After LEAVE_S=180, the next program is ended 180 s before the job's time limit, if that is known, so
+# that another one, such as a test of a training that hangs, can still run.
 launch() {
-    local ranks=${SLURM_NTASKS:-1} status=0 container=() PATH=$PATH
+    local ranks=${SLURM_NTASKS:-1} status=0 container=() PATH=$PATH deadline=0
+    if [ -n "${LEAVE_S:-}" ] && [ -n "${SLURM_JOB_END_TIME:-}" ]; then
+        deadline=$((SLURM_JOB_END_TIME - LEAVE_S))
+        [ "$deadline" -gt "$(date +%s)" ] || deadline=0 # a job as short as that
+        [ "$deadline" = 0 ] || set -- timeout --kill-after=10 "$((deadline - $(date +%s)))" "$@"
+    fi
     own_environment "$@"
     if container_words; then
         case ${LAUNCHER:-$SITE_LAUNCHER} in
@@ -51,6 +58,10 @@ launch() {
     else
         status=1
     fi
+    if [ "$deadline" != 0 ] && [ "$status" != 0 ] && [ "$(date +%s)" -ge "$deadline" ]; then
+        echo "launch: the program was ended $LEAVE_S s before the job's time limit"
+    fi
+    LEAVE_S=
     return $status
 }
 

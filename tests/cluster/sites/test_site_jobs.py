@@ -1,5 +1,6 @@
 """Tests of a job at each centre, with replacements for the centre's programs."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -190,3 +191,29 @@ def test_the_library_in_an_image_learns_what_slurms_pmix_tells_a_task(image):
     assert "  PMIX_MCA_gds=shmem2\n" in said, "a choice is left as it is"
     assert "PMIX_MCA_ptl" not in said
     assert f"{image.home}/spool\n" in said.partition("  APPTAINER_BIND=")[2]
+
+
+def test_a_training_ends_early_enough_for_its_test(centre):
+    end = {"SLURM_JOB_END_TIME": str(int(time.time()) + 1000)}
+    words = "LEAVE_S=300; launch python train.py; launch python probe.py"
+    lines = calls(centre, "snellius", words, **SLURM, **end).splitlines()
+    [train], [probe] = ([line for line in lines if name in line] for name in ("train.py", "probe."))
+    seconds = int(train.partition("timeout --kill-after=10 ")[2].split()[0])
+    assert 1000 - 300 - 60 < seconds <= 1000 - 300
+    assert "timeout" not in probe
+
+
+@pytest.mark.parametrize(
+    ("left", "status", "ended"), [("2", "124", True), ("-1", "0", False), ("900", "0", False)]
+)
+def test_a_job_says_that_its_training_was_cut(shell, left, status, ended):
+    until = int(time.time()) + 60 + int(left)
+    shell.environment |= SLURM | {"SLURM_NTASKS": "1", "SLURM_JOB_END_TIME": str(until)}
+    words = (
+        'launch_ranks() { "${@:2}"; }; LEAVE_S=60; launch sleep 4 || status=$?; echo "${status:-0}"'
+    )
+    done = shell.run("bash", "-c", f"source {site_files.FOLDER}/laptop.sh; {words}")
+    assert done.stdout.splitlines()[-1] == status
+    assert (
+        "launch: the program was ended 60 s before the job's time limit" in done.stdout
+    ) == ended
