@@ -87,8 +87,9 @@ def grade_files(
         return no_rubric(students[0], lesson, files, settings)
     hand_in, findings = hand_in_of(files, runs, rubric, settings, students)
     rubric, judged = hand_in.rubric, judge.judge(hand_in)
-    chosen = (measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs)
-    counted = [run for run in chosen if run]
+    chosen = {name: measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs}
+    counted = [run for run in chosen.values() if run]
+    probes = [run for name, run in chosen.items() if run and rubric.runs[name].program_of]
     keys = dict.fromkeys((name, lesson) for name in [*students, folder.split("/")[0]])
     reruns = [settings.reruns[key] for key in keys if key in settings.reruns]
     logins = [settings.logins.get(student) for student in students]
@@ -100,6 +101,7 @@ def grade_files(
         settings.released.get(lesson, {}),
         settings.solved.get(lesson, {}),
         points=(judged.score or 0) / judged.max_score if judged.max_score else 0,
+        probes=probes,
     )
     trusted = settings.jobs is not None and seen.tier != EvidenceLevel.CONTRADICTED
     gave_points = runs_of_checks(hand_in, {check.id for check in judged.checks if check.score > 0})

@@ -83,14 +83,16 @@ def with_programs(
     released: Mapping[str, Pieces],
     solved: Mapping[str, Pieces],
     points: float = 0,
+    probes: Sequence[Run] = (),
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
     """Return the evidence with findings about the programs, and the texts for the instructor.
 
-    `points` is the fraction of the lesson's points that the student earned.
+    `points` is the fraction of the lesson's points that the student earned. `probes` are runs that
+    test the program of another run.
     """
     ran = files_that_ran(runs, programs)
     texts = tuple(compared(ran, programs, released, solved))
-    findings = list(other_programs(ran))
+    findings = [*other_programs(ran), *changed_probes(probes, released)]
     if points >= MOST_POINTS:
         findings += unfilled_gaps(ran, texts)
     tier, reason = seen.tier, seen.reason
@@ -125,6 +127,20 @@ def other_programs(ran: Sequence[Ran]) -> Iterator[Note]:
             found, where = f"another text in {shortened(other.name, 80)}", file.where.rank_lines[:1]
             advice = "run the job again with this program, or submit the program that ran"
             yield make_note(Code.OTHER_PROGRAM, expected, found, where, advice)
+
+
+def changed_probes(probes: Sequence[Run], released: Mapping[str, Pieces]) -> Iterator[Note]:
+    """Yield a finding for each released file without gaps that a probe ran with another text."""
+    changed = {
+        name: run
+        for run in probes
+        for name, hash_ in (run.program.files if run.program else {}).items()
+        if hash_ and hash_ != (as_released(released.get(name, ())) or hash_)
+    }
+    for name, run in changed.items():
+        expected = f"{shortened(name, 60)} as released"
+        found, advice = "another text", "compare it with the released file"
+        yield make_note(Code.PROBE_CHANGED, expected, found, run.rank_lines[:1], advice)
 
 
 # --- compared with what was released -------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Select the runs that a rubric names, the run that counts, and the runs judged together."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -53,7 +53,7 @@ def preferred(hand_in: HandIn, name: str) -> tuple[list[Run], list[str]]:
     if not left:
         raise did_not_finish(name, candidates[-1]) if candidates else no_run(hand_in, name)
     choice = hand_in.rubric.runs[name]
-    same = of_program(hand_in, name, choice.program_of, left) if choice.program_of else left
+    same = of_program(hand_in, name, choice, left)
     whole = [run for run in same if size_shortfall(hand_in, name, run) is None] or same
     steps = [(same, f"with the program of `{choice.program_of}`"), (whole, "of the required size")]
     for metric, pick in ((choice.smallest, min), (choice.largest, max)):
@@ -71,15 +71,31 @@ def preferred(hand_in: HandIn, name: str) -> tuple[list[Run], list[str]]:
     return left, differences
 
 
-def of_program(hand_in: HandIn, name: str, other: str, done: list[Run]) -> list[Run]:
-    """Return the runs with the program of the run that counts for the other name.
+def of_program(hand_in: HandIn, name: str, choice: RunChoice, done: list[Run]) -> list[Run]:
+    """Return the runs with the program, and the facts, of the run that counts for `program_of`.
 
-    Without such a run or its program, nothing is compared.
+    Without such a run, nothing is compared.
     """
-    compared = attempt(run_that_counts, hand_in, other)
-    if isinstance(compared, NotMeasured) or compared.program is None:
+    other = choice.program_of
+    compared = attempt(run_that_counts, hand_in, other) if other else None
+    if compared is None or isinstance(compared, NotMeasured):
         return done
-    differences = [(run, *unlike(run.program, compared.program)) for run in done]
+    alike = [run for run in done if all(map(same_fact(run, compared), choice.same_facts))]
+    if not alike:
+        fact = next(fact for fact in choice.same_facts if not same_fact(done[-1], compared)(fact))
+        values = " and ".join(printable(run.header.get(fact), 40) for run in (done[-1], compared))
+        reason = f"no run of `{name}` has the same {fact} as the run of `{other}`: {values}"
+        hint = "submit the job again, with the same options for all its programs"
+        raise NotMeasured(reason, hint, first_line(done[-1]), ReasonCode.NO_RUN)
+    done = alike
+    for run in (compared, done[-1]):
+        if run.program is None or not run.program.files:
+            reason = f"whether the runs of `{name}` and `{other}` have the same program: "
+            reason += f"{run.files[0]} does not record it"
+            hint = "submit the whole output of the job"
+            raise NotMeasured(reason, hint, first_line(run), ReasonCode.RUN_UNCLEAR)
+    files = choice.program_files
+    differences = [(run, *unlike(run.program, compared.program, files)) for run in done]
     same = [run for run, changed, unsure in differences if not changed and not unsure]
     if same:
         return same
@@ -96,18 +112,25 @@ def of_program(hand_in: HandIn, name: str, other: str, done: list[Run]) -> list[
     raise NotMeasured(reason, hint, first_line(run), code)
 
 
-def unlike(own: Program | None, compared: Program) -> tuple[list[str], list[str]]:
+def same_fact(run: Run, other: Run) -> Callable[[str], bool]:
+    """Return a function that says whether two headers agree in a fact."""
+    return lambda fact: run.header.get(fact) == other.header.get(fact)
+
+
+def unlike(
+    own: Program | None, compared: Program | None, files: Sequence[str] = ()
+) -> tuple[list[str], list[str]]:
     """Return the files in which two programs differ, and those that changed while one of them ran.
 
-    A file that only one of them imports, such as a module for plots, is not compared. The main
-    program must be in both.
+    A file that only one of them imports, such as a module for plots, is not compared. These files,
+    or else the main program, must be in both.
     """
-    if own is None:
+    if own is None or compared is None:
         return ["program"], []
+    shared = [file for file in compared.files if file in own.files]
     texts = {
-        file: (own.files.get(file, ""), text)
-        for file, text in compared.files.items()
-        if file in own.files or file == compared.main
+        file: (own.files.get(file, "missing"), compared.files.get(file, "absent"))
+        for file in [*(files or [compared.main or "program"]), *shared]
     }
     unsure = [file for file, pair in texts.items() if None in pair]
     return [file for file, (a, b) in texts.items() if a != b and file not in unsure], unsure

@@ -315,8 +315,18 @@ class RunChoice(Strict):
     # Of these runs, only those with the smallest or largest value of this metric.
     smallest: RunMetric | None = None
     largest: RunMetric | None = None
-    # Of these runs, only those that have all program files of the run that counts for this name.
+    # Of these runs, only those with the program of the run that counts for this name: files that
+    # both import are equal, `program_files` (by default, its main program) are in both, and these
+    # facts of their headers are equal.
     program_of: str | None = None
+    program_files: list[str] = []
+    same_facts: list[str] = []
+
+    @model_validator(mode="after")
+    def _compares_with_a_run(self) -> Self:
+        if self.program_of is None and (self.program_files or self.same_facts):
+            raise ValueError("program_files and same_facts need program_of")
+        return self
 
 
 class OwnFormat(Strict):

@@ -6,7 +6,14 @@ import pytest
 
 from autograder.codes import FindingCode
 from tests.autograder.class_yaml import setting
-from tests.autograder.evidence.handed_in_programs import RELEASED, TORCH, TRAIN, ran, student
+from tests.autograder.evidence.handed_in_programs import (
+    RELEASED,
+    TORCH,
+    TRAIN,
+    ran,
+    solved,
+    student,
+)
 from tests.autograder.make_record import make_record, write_lines
 
 NOT_THE_ONE = FindingCode.OTHER_PROGRAM.heading
@@ -35,7 +42,7 @@ SAME = {
         TRAIN.replace("\n", "\r\n").encode()
     ),
     "a comment and a blank line after the run": lambda folder: (folder / "02/train.py").write_text(
-        TRAIN.replace("\n", "  \n\n# why\n", 1) + "\n\n# a comment\n"
+        TRAIN.replace("import argparse\n", "import argparse  \n\n# why\n") + "\n\n# a comment\n"
     ),
     "under another name": lambda folder: (folder / "02/train.py").rename(folder / "02/mine.py"),
     "an old copy beside it": lambda folder: (folder / "02/train_old.py").write_text(TRAIN + "x\n"),
@@ -153,3 +160,18 @@ def test_an_edition_that_cannot_be_read_is_said(tmp_path, grade, text, place):
     done = grade(tmp_path / "class", *setting("released", folder))
     assert done.exit_code == 2
     assert f"02.json is not what `lessons build` writes ({place}" in done.stderr
+
+
+PROBE = solved("probe.py")
+
+
+@pytest.mark.parametrize("text", [PROBE, PROBE.replace("yield", "yield 0 and", 1)])
+def test_an_edited_probe_is_a_finding_for_the_instructor(text, tmp_path, graded):
+    student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH)
+    program = ran(probe=text, train_torch=TORCH)
+    lines = make_record(source="probe", run="88aa88aa", job_id="1235", program=program)
+    write_lines(tmp_path / "class/ada/02/probe.out", lines)
+    found, out = graded()
+    assert found["codes"] == [FindingCode.PROBE_CHANGED] * (text != PROBE)
+    page = (out / "students/ada.html").read_text()
+    assert FindingCode.PROBE_CHANGED.heading not in page

@@ -11,12 +11,13 @@ import pytest
 from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
-from autograder.records import Epoch, Number, Rank, Run
+from autograder.records import Epoch, Number, Program, Rank, Run
 from autograder.settings import rubric
 from tests.autograder.make_run import make_run
 
 SAMPLES = {"07": 49920, "08": 50000, "09": 49920}
 SIZES = (1, 2, 4, 8)
+TEXTS = dict.fromkeys(("nodes.py", "train.py", "make_parts.py"), "a" * 16)
 # Test accuracies after each epoch. With a larger batch, they are reached later.
 ACCURACIES = (0.3, 0.45, 0.52, 0.55, 0.58, 0.6)
 
@@ -71,6 +72,7 @@ def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
         (f"{lesson}_nodes_{size}.out",), "record", "completed", workers=size, epochs=epochs,
         ranks=ranks, test_accuracy=Number(0.6), total_seconds=Number(9 * seconds),
         launch=f"{size}a", header=header, end=end, measures=measures,
+        program=Program("nodes.py", None, TEXTS),
     )  # fmt: skip
 
 
@@ -89,7 +91,7 @@ def probe_of(lesson: str, hosts: int = 2, **wrong: float) -> list[Run]:
         ranks=tuple(Rank(n, host=f"n{n % hosts}", local_rank=n // hosts) for n in range(8)),
         header={"lesson": lesson, "source": "probe", "world_size": 8, "ranks_asked": 8},
         measures=tuple({"name": name, "value": value, "unit": ""} for name, value in told.items()),
-        launch="probe",
+        launch="probe", program=Program("probe.py", None, TEXTS),
     )  # fmt: skip
     return [probe] if told else []
 

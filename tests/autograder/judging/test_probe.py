@@ -1,5 +1,7 @@
 """A probe's measures: of the same program as the training, and failed if their test failed."""
 
+from dataclasses import replace
+
 import pytest
 
 from autograder.codes import CheckStatus, ReasonCode
@@ -44,8 +46,8 @@ def run_of(source, started, texts, value=None, failed=None):
     )
 
 
-def part_of(*runs):
-    [check] = judge(HandIn(RUBRIC, runs, {}, None, "smoke")).checks
+def part_of(*runs, rubric=RUBRIC):
+    [check] = judge(HandIn(rubric, runs, {}, None, "smoke")).checks
     [part] = check.parts
     return check.score, part
 
@@ -96,3 +98,56 @@ def test_a_failed_test_is_failed_and_not_unmeasured():
     score, part = part_of(run_of("ddp", "1", TEXTS), probe)
     assert (score, part.status, part.code) == (0, CheckStatus.FAILED, ReasonCode.TEST_FAILED)
     assert "Exercise 10.1" in part.actual
+
+
+def test_a_training_that_records_no_program_is_not_compared():
+    train, probe = run_of("ddp", "1", TEXTS), run_of("probe", "2", TEXTS, 1e-9)
+    for pair in ((replace(train, program=None), probe), (train, replace(probe, program=None))):
+        score, part = part_of(*pair)
+        assert (score, part.status) == (0, CheckStatus.NOT_MEASURED)
+        assert part.code == ReasonCode.RUN_UNCLEAR
+
+
+NODES = {"nodes.py": "e" * 16, "train.py": "a" * 16}
+
+
+def rubric_with(**more):
+    rubric = RUBRIC.model_dump(exclude_unset=True)
+    rubric["runs"]["probe"] |= more
+    return Rubric.model_validate(rubric)
+
+
+@pytest.mark.parametrize(
+    ("files", "trained", "probed", "score"),
+    [
+        (["train.py"], NODES, TEXTS, 1),
+        (["train.py"], NODES | {"train.py": OTHER}, TEXTS, 0),
+        (["train.py"], {"nodes.py": "e" * 16}, TEXTS, 0),
+        (["absent.py"], NODES, TEXTS, 0),
+        ([], NODES, TEXTS, 0),
+    ],
+)
+def test_the_rubric_names_the_files_that_both_must_have(files, trained, probed, score):
+    train = run_of("ddp", "1", trained)
+    train = replace(train, program=replace(train.program, main="nodes.py"))
+    probe = run_of("probe", "2", probed, 1e-9)
+    assert part_of(train, probe, rubric=rubric_with(program_files=files))[0] == score
+
+
+@pytest.mark.parametrize(("batch", "score"), [(8, 1), (1, 0), (None, 0)])
+def test_a_probe_with_other_options_does_not_count(batch, score):
+    train, probe = (
+        replace(run, header=replace(run.header, local_batch=size))
+        for run, size in (
+            (run_of("ddp", "1", TEXTS), 8),
+            (run_of("probe", "2", TEXTS, 1e-9), batch),
+        )
+    )
+    found, part = part_of(train, probe, rubric=rubric_with(same_facts=["local_batch"]))
+    assert found == score
+    assert score or (part.status, part.code) == (CheckStatus.FAILED, ReasonCode.NO_RUN)
+
+
+def test_facts_are_compared_only_with_a_run():
+    with pytest.raises(ValueError, match="need program_of"):
+        rubric_with(program_of=None, same_facts=["local_batch"])

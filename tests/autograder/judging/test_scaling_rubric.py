@@ -51,11 +51,14 @@ def measures(**values):
     return tuple({"name": name, "value": values[name], "unit": ""} for name in values)
 
 
+PROGRAM = {"main": "train.py", "files": {"train.py": "a" * 16}}
+
+
 def probe(**values):
     values = {"probe_error": 1e-15, "probe_spread": 0.0, **values}
     return make_record(
         lesson="12", source="probe", size=2, seconds=(), run="7a0c2a91", test_accuracy=None,
-        epochs_asked=None, measures=measures(**values),
+        epochs_asked=None, measures=measures(**values), program=PROGRAM,
     )  # fmt: skip
 
 
@@ -64,7 +67,7 @@ def training(number, profile, size, kind, batch, *, step_images=None, **more):
         "lesson": "12", "source": "ddp", "model": "cnn", "params": 1199882, "size": size,
         "scaling": kind, "batch": batch, "samples": SAMPLES[profile], "run": f"{number}a0c2a91",
         "train_samples": SAMPLES[profile], "test_accuracy": 0.97, "started_by": ["mpirun"],
-        "measures": measures(step_images=step_images or batch),
+        "measures": measures(step_images=step_images or batch), "program": PROGRAM,
     }  # fmt: skip
     return make_record(**facts | more)
 
