@@ -9,14 +9,14 @@ above 1e-6 is a mistake; `exchanges` has to be 1, `largest_part` 3, and all othe
 """
 
 import copy
-import datetime
+from functools import partial
 
 import torch
 import torch.distributed as dist
 from torch import nn
 from torch.utils.data import DistributedSampler, TensorDataset
 
-from lessons.toolkit.probes.on_ranks import run_tests
+from lessons.toolkit.probes.on_ranks import GROUP_TIMEOUT, meet, run_tests
 from lessons.toolkit.record import Run
 
 import no_sync
@@ -190,9 +190,9 @@ def command_line():
 def main():
     args = command_line().parse_args()
     rank, size, local_rank = who_am_i()
-    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=2))
-    run = Run("10", args, source="probe")
-    run_tests(run, TESTS, device)
+    start = partial(train.start_ranks, rank, size, local_rank, GROUP_TIMEOUT)
+    device = meet(start, "10", args, TESTS)
+    run_tests(Run("10", args, source="probe"), TESTS, device)
     dist.destroy_process_group()
 
 
