@@ -5,8 +5,6 @@ torchrun --nproc-per-node=2 probe.py --micro-batches 4
 Nothing here is to be filled in. Each test calls your functions on real ranks.
 """
 
-from functools import partial, update_wrapper
-
 import torch
 import torch.distributed as dist
 from torch import nn
@@ -21,8 +19,13 @@ import train
 from pipeline import Stage, build_layers, build_stage, meet, place, train_step, widths_of
 from ranks import gather
 
-WIDTHS = [12, 16, 9, 16, 8, 16, 9, 16, 5]  # inputs and outputs of a small network's layers
 STEPS, RATE = 3, 0.5
+
+
+def small_network(stages):
+    """Return the inputs and outputs of a network's layers: eight, or one for each stage."""
+    inner = [16, 9, 16, 8] * stages
+    return [12, *inner[: max(stages, 8) - 1], 5]
 
 
 def flat(params):
@@ -62,16 +65,17 @@ def serial_error(step, images, number, stages, links, device):
 
     step: a function of a stage, its optimizer and a batch. All numbers have double precision.
     """
-    every = list(range(len(WIDTHS) - 1))
+    widths = small_network(stages)
+    every = list(range(len(widths) - 1))
     mine = torch.tensor(every).tensor_split(stages)[number].tolist()
-    layers, network = (build_layers(WIDTHS, each, seed=5).double() for each in (mine, every))
-    stage = Stage(layers.to(device), WIDTHS[mine[0]], **links)
+    layers, network = (build_layers(widths, each, seed=5).double() for each in (mine, every))
+    stage = Stage(layers.to(device), widths[mine[0]], **links)
     start = flat(network.parameters())
     optimizers = [torch.optim.SGD(each.parameters(), RATE) for each in (layers, network)]
     random = torch.Generator().manual_seed(7)  # the same batches on all ranks
     for _ in range(STEPS):
-        x = torch.randn(images, WIDTHS[0], generator=random, dtype=torch.float64)
-        y = torch.randint(0, WIDTHS[-1], (images,), generator=random)
+        x = torch.randn(images, widths[0], generator=random, dtype=torch.float64)
+        y = torch.randint(0, widths[-1], (images,), generator=random)
         step(stage, optimizers[0], x.to(device), y.to(device))
         optimizers[1].zero_grad()
         cross_entropy(network(x), y).backward()
@@ -135,13 +139,7 @@ def main():
     rank, size, device = meet()
     run = Run("11", args, source="probe")
     tests = {library_as_one: ["library_error"]} if args.library else TESTS
-    run_tests(
-        run,
-        {
-            update_wrapper(partial(test, run, args, rank, size, device), test): tests[test]
-            for test in tests
-        },
-    )
+    run_tests(run, tests, run, args, rank, size, device)
     dist.destroy_process_group()
 
 
