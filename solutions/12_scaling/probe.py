@@ -6,14 +6,12 @@ Nothing here is to be filled in. All ranks train by your plan, in double precisi
 trains alone, on the whole batch: both ways have to end with the same network.
 """
 
-import datetime
-
 import torch
 import torch.distributed as dist
 from torch import nn
 from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
-from lessons.toolkit.probes.on_ranks import run_tests
+from lessons.toolkit.probes.on_ranks import GROUP_TIMEOUT, run_tests
 from lessons.toolkit.record import Run
 
 import train
@@ -55,19 +53,17 @@ def many_against_one(device):
     yield "probe_spread", (ranks.amax(0) - ranks.amin(0)).max()
 
 
+TESTS = {many_against_one: ("probe_error", "probe_spread")}
+
+
 def command_line():
     return train.command_line()  # the job starts both programs with the same options
 
 
 def main():
     args = command_line().parse_args()
-    device = train.start_ranks(*who_am_i(), datetime.timedelta(minutes=2))
-    run = Run("12", args, source="probe")
-
-    def strong_scaling():
-        return many_against_one(device)
-
-    run_tests(run, {strong_scaling: ("probe_error", "probe_spread")})
+    device = train.start_ranks(*who_am_i(), GROUP_TIMEOUT)
+    run_tests(Run("12", args, source="probe"), TESTS, device)
     dist.destroy_process_group()
 
 
