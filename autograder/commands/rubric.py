@@ -16,6 +16,8 @@ from autograder.settings.rubric import load_expected, load_rubric, unexpected
 from autograder.settings.strict_yaml import read_yaml
 from autograder.wording import counted
 
+HOMES = "", "expected/"  # of the rubrics, and of the expected answers
+
 
 @click.group()
 def rubric_command() -> None:
@@ -84,9 +86,11 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
     answers = {key: value for key, value in expected.items() if key in kept.get("answers", {})}
     for file, contents in ((new, kept), (out / "expected" / path.name, answers)):
         write(file, yaml.safe_dump(contents, sort_keys=False, allow_unicode=True))
-    for name in (f"released/{path.stem}.json", f"expected/gaps/{path.stem}.json"):
-        if (rubrics / name).is_file():  # otherwise `grade --rubrics OUT` would not compare programs
-            (out / name).parent.mkdir(exist_ok=True)
+    # Without these files, `grade --rubrics OUT` would not compare programs, nor draw items.
+    pools = [f"{home}pools/{name}.yaml" for name in kept.get("pools", ()) for home in HOMES]
+    for name in (f"released/{path.stem}.json", f"expected/gaps/{path.stem}.json", *pools):
+        if (rubrics / name).is_file():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(rubrics / name, out / name)
     holds = f"{counted(smoke, 'point')}, {counted(len(kept['checks']), 'check')}"
     click.echo(f"{new}: {holds}")
