@@ -31,7 +31,7 @@ AGAIN = 75  # exit code of a job that wants to be started again (EX_TEMPFAIL in 
 PATIENCE = timedelta(minutes=2)  # with a rank that does not answer: NCCL does not notice its death
 
 
-def start_ranks():
+def start_ranks(timeout=PATIENCE):
     """Meet the other ranks. Return this rank's number and its device."""
     rank, size, local_rank = who_am_i()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # the next line needs it on GPUs
@@ -40,7 +40,7 @@ def start_ranks():
     if device.type == "cuda":
         torch.cuda.set_device(device)
     backend = "nccl" if device.type == "cuda" else "gloo"
-    dist.init_process_group(backend, rank=rank, world_size=size, timeout=PATIENCE)
+    dist.init_process_group(backend, rank=rank, world_size=size, timeout=timeout)
     return rank, device
 
 

@@ -5,13 +5,11 @@ torchrun --nproc-per-node=2 probe.py --folder here
 Nothing here is to be filled in. The job runs it after the training, with the same arguments.
 """
 
-from functools import partial, update_wrapper
-
 import torch.distributed as dist
 
 from lessons.toolkit.probes import restoring, surviving
 from lessons.toolkit.probes.logbook import lines_of, lives_of, told_by_journals
-from lessons.toolkit.probes.on_ranks import run_tests
+from lessons.toolkit.probes.on_ranks import GROUP_TIMEOUT, run_tests
 from lessons.toolkit.record import Run
 
 import atomic
@@ -70,16 +68,12 @@ TESTS = {  # with the measures that every program gets, even if the test fails
 def main():
     args = train.command_line().parse_args()
 
-    _, device = train.start_ranks()
+    _, device = train.start_ranks(GROUP_TIMEOUT)
     text, lives = Text(), lives_of(lines_of(args.folder, 0))
     run = Run("15", args, source="probe", life="later" if len(lives) > 1 else "first")
     for number, life in enumerate(lives):
         run.measure("life", life["lost"], "steps", life=number, **life)
-    tests = {
-        update_wrapper(partial(test, text, args, device), test): names
-        for test, names in TESTS.items()
-    }
-    run_tests(run, tests, patience=60)
+    run_tests(run, TESTS, text, args, device)
     dist.destroy_process_group()
 
 
