@@ -17,7 +17,7 @@ from tests.autograder.submissions.downloads import (
     write,
 )
 
-POINTS = {"ada": "8.2/10", "ben": "8.2/10", "zoe": "5.2/10"}  # 0.2 points are for the answer
+POINTS = {"ada": "8.2/10", "ben": "4.2/10", "zoe": "5.2/10"}  # 0.2 points are for the answer
 LATE = FindingCode.MARKED_LATE.heading
 
 
