@@ -22,11 +22,14 @@ pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 # first day has jobs of 02 and 07, and 15 waits for Slurm, which delays each requeued job.
 LESSONS = ("10",)
 OTHERS = pytest.param(("07", "08", "15"), marks=pytest.mark.nightly)
+CLINIC = pytest.param(("17",), marks=pytest.mark.nightly)
+PARAMETERS = {("17",): "-p my_id=student1"}
 
 
-@pytest.mark.parametrize("lessons", [LESSONS, OTHERS])
+@pytest.mark.parametrize("lessons", [LESSONS, OTHERS, CLINIC])
 def test_every_lesson_earns_what_two_cores_can_show(lessons, box, student, tmp_path):
     run = f"lessons run {' '.join(lessons)} --edition solutions --site box --jobs 2 --out run"
+    run += f" {PARAMETERS.get(lessons, '')}"
     student.do(f"module load dl-course && {run} --cell-timeout 600", seconds=600 * len(lessons))
     hand_in(student, box, {lesson: f"run/{lesson}_*" for lesson in lessons}, tmp_path)
     smoke, full = (grades(tmp_path, profile) for profile in ("smoke", "full"))
