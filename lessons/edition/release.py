@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import time
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
@@ -224,8 +223,8 @@ def release_command(
         raise click.ClickException("\n".join(["nothing was released:", *found]))
     sources = {name: name for name in files}
     sources |= {top: name for top, name in AT_TOP.items() if (root / name).is_file()}
-    known = dates_of(root, sources.values())
-    dates = {name: known.get(source, time.time()) for name, source in sources.items()}
+    known = dates_of(root, [path for path in sources.values() if (root / path).exists()])
+    dates = {name: known.get(source, max(known.values())) for name, source in sources.items()}
     executable = frozenset(
         name
         for name, source in sources.items()

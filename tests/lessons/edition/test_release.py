@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from autograder.settings.draws import key_of_release
 from lessons.cli import main
 from lessons.edition.gaps import find_gaps
 from lessons.edition.release import TELLING, gather, leaks, write_folder
@@ -100,6 +101,12 @@ def test_the_same_bytes_every_time(small, lessons_command):
         names = archive.namelist()
     assert "dl-on-supercomputers/lessons/01_small/01_small.ipynb" in names
     assert not [name for name in names if "tests" in name or "solutions" in name]
+
+
+def test_the_terms_key_is_where_students_draw_by_it(small, lessons_command, tmp_path):
+    out = tmp_path / "release"
+    assert lessons_command("release", "--out", out, "--term-key", "winter").exit_code == 0
+    assert key_of_release(out / "autograder" / "rubrics") == "winter"
 
 
 @pytest.fixture(scope="module")
