@@ -9,12 +9,10 @@ import train_multiworker as train  # the first import: it chooses the Keras
 
 # isort: split
 
-from functools import partial, update_wrapper
-
 import numpy as np
 import tensorflow as tf
 
-from lessons.toolkit.probes.on_ranks import run_tests
+from lessons.toolkit.probes.on_ranks import meet, run_tests
 from lessons.toolkit.record import Run
 
 from tf_cluster import join_cluster, take_gpu, this_rank
@@ -99,15 +97,14 @@ def main():
     args = train.command_line().parse_args()
 
     rank, local_rank, size = this_rank()
-    kinds = ["worker"] * size
-    config = join_cluster(kinds)
-    strategy = train.make_strategy(config, take_gpu(kinds), args.wait)
+
+    def start():
+        kinds = ["worker"] * size
+        return train.make_strategy(join_cluster(kinds), take_gpu(kinds), args.wait)
+
+    strategy = meet(start, "16", args, TESTS)
     run = Run("16", args, source="probe", rank=rank, size=size, local_rank=local_rank)
-    tests = {
-        update_wrapper(partial(test, strategy, rank, size), test): names
-        for test, names in TESTS.items()
-    }
-    run_tests(run, tests, patience=60)
+    run_tests(run, TESTS, strategy, rank, size)
 
 
 if __name__ == "__main__":
