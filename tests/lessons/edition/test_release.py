@@ -25,7 +25,7 @@ def test_what_is_in_it_and_what_is_not(released):
         *("pyproject.toml", "Makefile", "README.md", "environment.yml", "docs/run-record.md"),
         *(
             "lessons/02_serial/02_serial.ipynb",
-            "lessons/toolkit/record/record.py",
+            "lessons/toolkit/record/run.py",
             "lessons/cli.py",
         ),
         *("cluster/sites/laptop.sh", "autograder/reading/files.py", "autograder/rubrics/02.yaml"),
