@@ -51,16 +51,16 @@ course.incidents.show("example", *course.incidents.part("example", "collectives"
 # Rank 3 was the first to end: it expected 40 bytes and got 96. Compare the fourth collective of the other ranks.
 # Two of them send an array of 5 × 16 numbers, but rank 0 sends one of 16 × 12. Rank 3 died because it listened.
 #
-# This is the rule of the whole lesson: **the first message is not the cause**. Ask what each rank did *last*, and
-# which rank did something else.
+# This is the rule of the whole lesson: **the first message is seldom the cause**. Ask what each rank did *last*,
+# and which rank did something else.
 #
 # ## Predict
 #
-# A DistributedSampler on 4 ranks shares out 1,601 test images. How many are tested twice?
+# A DistributedSampler on 8 ranks shares out 1,601 test images. How many are tested twice?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_twice to a number of images
-predict_twice = 3
+predict_twice = 7
 ### END SOLUTION
 course.answers.note(predict_twice=predict_twice)
 
@@ -71,9 +71,9 @@ course.answers.note(predict_twice=predict_twice)
 #
 # ### Unused parameters
 #
-# `unused.py` has a network with two heads. The second one is used in every second step only. With plain DDP, the step
-# after raises `Expected to have finished reduction in the prior iteration`: DDP waits for a gradient that no backward
-# pass computes. It may be the most frequent question about DDP.
+# `unused.py` has a network with two heads. The second one is used in every second step only. With plain DDP, the next
+# step raises `Expected to have finished reduction in the prior iteration`: DDP waits for a gradient that no backward
+# pass computes.
 #
 # Three mends are in use. `find_unused_parameters=True` lets DDP walk through the graph of each step and mark what is
 # missing. A term of zero times the sum of the head's outputs gives every parameter a gradient, which is zero.
@@ -113,7 +113,7 @@ course.check("17.2", exact)
 # %%
 from torch.utils.data import DistributedSampler
 
-padded = sum(len(DistributedSampler(range(1601), 4, rank)) for rank in range(4))
+padded = sum(len(DistributedSampler(range(1601), 8, rank)) for rank in range(8))
 course.predictions.compare("predict_twice", padded - 1601, "images", how="counted")
 
 # %% [markdown]
@@ -262,7 +262,7 @@ for name in mine:
 #
 # ## Recap
 #
-# - The first message is not the cause. Compare what each rank did last.
+# - The first message is seldom the cause. Compare what each rank did last.
 # - Silent jobs fail, too: print once per rank what it reads, what it starts from, and how long it waits.
 # - Exact sums are cheap: one collective of numerators and denominators.
 # - A rank that may leave out a step has to leave it out on all ranks.
