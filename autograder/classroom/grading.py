@@ -14,6 +14,7 @@ from autograder.evidence.examine import traits_of
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, by_time
 from autograder.judging.runs_that_count import (
+    is_probe,
     program_of,
     run_that_counts,
     runs_compared,
@@ -25,7 +26,7 @@ from autograder.notes import Note, make_note
 from autograder.reading.files import badly_submitted, cut_off, read_files, recorded_lesson
 from autograder.records import Run, Where
 from autograder.safe_text import printable_record, shortened
-from autograder.settings.draws import ID, for_person
+from autograder.settings.draws import for_person
 from autograder.settings.rubric_schema import Rubric, own_readers
 from autograder.submissions.answers import answers_of
 from autograder.submissions.class_folder import Submission
@@ -89,7 +90,7 @@ def grade_files(
     rubric, judged = hand_in.rubric, judge.judge(hand_in)
     chosen = {name: measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs}
     counted = [run for run in chosen.values() if run]
-    probes = [run for name, run in chosen.items() if run and rubric.runs[name].program_of]
+    probes = [run for name, run in chosen.items() if run and is_probe(rubric.runs[name])]
     keys = dict.fromkeys((name, lesson) for name in [*students, folder.split("/")[0]])
     reruns = [settings.reruns[key] for key in keys if key in settings.reruns]
     logins = [settings.logins.get(student) for student in students]
@@ -154,8 +155,8 @@ def hand_in_of(
     """Return the submitted work to judge, and the findings about its files and answers."""
     answers, about_answers = answers_of(files.answers, settings.ids)
     if rubric.pools:
-        stated = answers[ID].text if ID in answers else ""
-        rubric = for_person(rubric, stated, settings.ids_of(students), settings.term_key)
+        given = {key: answer.text for key, answer in answers.items()}
+        rubric = for_person(rubric, given, settings.ids_of(students), settings.term_key)
     report, about_report = report_of(files.reports)
     findings = [*files.findings, *about_answers, *about_report]
     hand_in = HandIn(

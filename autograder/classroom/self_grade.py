@@ -88,9 +88,9 @@ def grade_yourself(
     if rubric is None:
         return SelfGrade(full, None)
     if rubric.pools:
-        given, _ = answers_of(files.answers, [draws.ID])
-        stated = given[draws.ID].text if draws.ID in given else ""
-        rubric = draws.for_person(rubric, stated, None, settings.term_key)
+        given, _ = answers_of(files.answers, [draws.ID, draws.DRAWN])
+        texts = {key: answer.text for key, answer in given.items()}
+        rubric = draws.for_person(rubric, texts, None, settings.term_key)
     is_smoke = profile == "smoke" or (profile is None and is_small(full, smoke, rubric))
     grade = smoke if is_smoke else full
     grade = replace(grade, checks=tuple(map(without_numbers, grade.checks)))

@@ -104,7 +104,7 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
         reruns=read_reruns(field("reruns")),
         logins={p.student: p.login for p in people.values() if p.login},
         term_key=field("term_key", key_of_release(folder)),
-        own_ids={p.student: own_ids(p) for p in people.values()},
+        own_ids={p.student: own_ids(p) for p in people.values()} if people else None,
     )
     step, least = settings.policy.step, min((r.points for r in loaded.values()), default=0)
     if step and loaded and step > least:

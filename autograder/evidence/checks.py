@@ -84,6 +84,8 @@ def clock_backwards(run: Run) -> Odd:
 
 def absent_ranks(run: Run) -> Odd:
     size, present = run.header.world_size, {r.rank for r in run.ranks}
+    if any(measure.failed for measure in run.measures):  # ranks that never met cannot all report
+        return None
     if not present or size is None or (len(present) == size and max(present) < size):
         return None
     return f"ranks 0 to {size - 1:g}", f"{counted(len(present), 'rank')} reported", run.rank_lines

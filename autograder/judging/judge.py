@@ -94,10 +94,12 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
 def _not_drawn(hand_in: HandIn, check: RubricCheck) -> Check:
     """Return a check whose questions are not drawn, because the id is missing or another's."""
     given = hand_in.answers.get(draws.ID)
-    expected = "the id that your roster has for you"
+    items = hand_in.answers.get(draws.DRAWN)
+    expected = "your login or the name in your e-mail address, and the questions drawn by it"
     actual = f"{draws.ID}: {shortened(given.text, 40)}" if given else "no id"
+    actual += f"; drawn: {shortened(items.text, 60)}" if items else ""
     where = (given.where,) if given else ()
-    advice = f"write it into the notebook's first cell, which notes it as {draws.ID}"
+    advice = "write your id into the notebook's first cell, and answer the questions that it draws"
     code = ReasonCode.NOT_DRAWN
     part = Part(draws.ID, NOT_MEASURED, 0, expected, actual, where, advice, code=code)
     return _check(check, (part,), 0, NOT_MEASURED)

@@ -31,6 +31,11 @@ ORDERS = ("start time", "job number", "file name")  # as `by_time` compares them
 MAY_BE_WHOLE = (Outcome.COMPLETED, Outcome.UNKNOWN)
 
 
+def is_probe(choice: RunChoice) -> bool:
+    """Return whether a run of this name tests programs, so that its own text has to be released."""
+    return choice.program_of is not None or choice.where.get("source") == "probe"
+
+
 def program_of(run: Run) -> str:
     """Return the program and model that the record names, whatever the size of the run."""
     names = ", ".join(filter(None, (run.header.source, run.header.model)))

@@ -5,7 +5,7 @@ grader. The key is no secret. It makes the draws of two terms differ.
 """
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from autograder.errors import SettingsError
@@ -13,6 +13,7 @@ from autograder.settings.rubric_schema import Question, Rubric
 from autograder.settings.strict_yaml import read_yaml
 
 ID = "my_id"  # the answer with the id that the student typed
+DRAWN = "my_draw"  # the answer with the items that the notebook drew by it
 KEY_FILE = "term_key.txt"  # beside the rubrics of a release
 
 
@@ -26,7 +27,8 @@ def drawn(pool: Sequence[str], person: str, term_key: str, count: int) -> list[s
 
 
 def same(person: str) -> str:
-    return person.strip().casefold()
+    """Return the id without differences that do not matter: case, and the host of an address."""
+    return person.strip().casefold().partition("@")[0]
 
 
 def key_of_release(rubrics: Path) -> str:
@@ -49,19 +51,23 @@ def with_items(rubric: Rubric, folder: Path) -> Rubric:
 
 def about_items(rubric: Rubric) -> dict[str, Question]:
     """Return the questions about all items of all pools, and the one for the student's id."""
-    own_id = Question.model_validate({"ask": "What is your id?", "kind": "prediction"})
-    found = {ID: own_id} if rubric.pools else {}
+    free = Question.model_validate({"ask": "Noted by the notebook.", "kind": "prediction"})
+    found = dict.fromkeys((ID, DRAWN), free) if rubric.pools else {}
     for pool in rubric.pools.values():
         found |= {f"{item}_{part}": q for item in pool.items for part, q in pool.ask.items()}
     return found
 
 
-def for_person(rubric: Rubric, stated: str, ids: Collection[str] | None, term_key: str) -> Rubric:
+def for_person(
+    rubric: Rubric, given: Mapping[str, str], ids: Collection[str] | None, term_key: str
+) -> Rubric:
     """Return the rubric with the questions that this person draws, and none of the others.
 
-    stated: the id in the answers. ids: those of the submission's owners, or None if it is not known
-    who they are. A draw stays open if the id is missing or another person's.
+    given: the answers with the id, and with the items that the notebook drew. ids: those of the
+    submission's owners, or None if it is not known who they are. A draw stays open if the id is
+    missing or another person's, or if the notebook drew other items, as with another key.
     """
+    stated, noted = given.get(ID, ""), given.get(DRAWN, "").split()
     if not is_own(stated, ids):
         return rubric
     checks = []
@@ -69,14 +75,16 @@ def for_person(rubric: Rubric, stated: str, ids: Collection[str] | None, term_ke
         if check.draw is not None:
             pool = rubric.pools[check.draw.pool]
             items = drawn(pool.items, stated, term_key, check.draw.count)
+            if noted and {*noted} != {*items}:
+                return rubric
             own = [f"{item}_{part}" for item in items for part in pool.ask]
             check = check.model_copy(update={"draw": None, "answers": own})
         checks.append(check)
-    asked = {ID} | {answer for check in checks for answer in check.answers}
+    asked = {ID, DRAWN} | {answer for check in checks for answer in check.answers}
     others = about_items(rubric).keys() - asked
     answers = {key: question for key, question in rubric.answers.items() if key not in others}
     return rubric.model_copy(update={"checks": checks, "answers": answers})
 
 
 def is_own(stated: str, ids: Collection[str] | None) -> bool:
-    return bool(stated.strip()) and (ids is None or same(stated) in map(same, ids))
+    return bool(same(stated)) and (ids is None or same(stated) in map(same, ids))

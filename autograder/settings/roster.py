@@ -62,7 +62,7 @@ MAXIMA, TEST_STUDENT = "Points Possible", "Student, Test"
 
 def own_ids(person: Person) -> set[str]:
     """Return what a student may type as their id: the folder, the login, or the e-mail's name."""
-    return {person.student, person.login, person.email.partition("@")[0]} - {""}
+    return {person.student, person.login, person.sis_login, person.email} - {""}
 
 
 def read_roster(path: Path | None) -> dict[str, Person]:

@@ -76,7 +76,7 @@ def parse_answers(
     finding.
     """
     lines = list(lines_of(data, name, ids))
-    asked = [{*re.findall(r"[a-z]{3,}|\d+", key.lower())} for key in ids]
+    asked = [words for key in ids if (words := {*re.findall(r"[a-z]{3,}|\d+", key.lower())})]
     unclear = []
     for where, text, key, _ in lines:
         words = {*re.findall(r"[a-z]+|\d+", text.lower())}

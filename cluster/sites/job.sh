@@ -36,14 +36,17 @@ gpu_names() {
 # launch PROGRAM …: run the program on all ranks of the job.
 # LAUNCHER=torchrun or LAUNCHER=horovodrun uses that launcher instead of the site's.
 # COURSE_IMAGE=FILE.sif runs every rank in that image: docs/install-cluster.md.
-# After LEAVE_S=180, the next program is ended 180 s before the job's time limit, if that is known, so
-# that another one, such as a test of a training that hangs, can still run.
+# After LEAVE_S=180, the next program is ended 180 s before the job's time limit, or after four fifths of
+# what is left if that is later, so that another one, such as a test of a training that hangs, can run.
 launch() {
-    local ranks=${SLURM_NTASKS:-1} status=0 container=() PATH=$PATH deadline=0
+    local ranks=${SLURM_NTASKS:-1} status=0 container=() PATH=$PATH deadline=0 left
     if [ -n "${LEAVE_S:-}" ] && [ -n "${SLURM_JOB_END_TIME:-}" ]; then
-        deadline=$((SLURM_JOB_END_TIME - LEAVE_S))
-        [ "$deadline" -gt "$(date +%s)" ] || deadline=0 # a job as short as that
-        [ "$deadline" = 0 ] || set -- timeout --kill-after=10 "$((deadline - $(date +%s)))" "$@"
+        left=$((SLURM_JOB_END_TIME - $(date +%s)))
+        [ "$LEAVE_S" -le $((left / 5)) ] || LEAVE_S=$((left / 5))
+        if [ "$left" -gt 0 ]; then
+            deadline=$((SLURM_JOB_END_TIME - LEAVE_S))
+            set -- timeout --kill-after=10 "$((left - LEAVE_S))" "$@"
+        fi
     fi
     own_environment "$@"
     if container_words; then

@@ -38,14 +38,17 @@ launch_ranks() {
 
 # One machine plays all nodes: each copy of the program gets the name of another host.
 launch_nodes() {
-    local node ended=0 copies=()
+    local node status ended=0 copies=()
     for ((node = 1; node <= $1; node++)); do
         COURSE_HOST=node$node "${@:2}" &
         copies+=($!)
     done
     for node in "${copies[@]}"; do
-        wait -n || ended=$?
-        [ $ended = 0 ] || kill "${copies[@]}" 2>/dev/null || true # as srun --kill-on-bad-exit
+        wait -n || {
+            status=$?
+            [ $ended != 0 ] || ended=$status
+            kill "${copies[@]}" 2>/dev/null || true # as srun --kill-on-bad-exit
+        }
     done
     return $ended
 }

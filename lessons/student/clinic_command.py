@@ -23,8 +23,7 @@ def clinic_command(practice: bool, seed: int | None) -> None:
     """
     if not ANSWERS.is_file():
         raise click.ClickException(
-            "This edition has no answers to practise with, because your class is graded with these "
-            "incidents. The course's own repository has them."
+            "This edition has no answers to practise with: a class is graded with these incidents."
         )
     right = read_yaml(ANSWERS)[0]
     folder = lesson_folders(course_root() / "lessons")["17"] / "incidents"

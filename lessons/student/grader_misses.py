@@ -40,7 +40,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
     file = rubric.FOLDER / f"{lesson}.yaml"
     asked = rubric.load_rubric(file) if file.exists() else None
     if asked and asked.pools:
-        asked = for_person(asked, own_id(bundle), None, key_of_release(rubric.FOLDER))
+        asked = for_person(asked, {ID: own_id(bundle)}, None, key_of_release(rubric.FOLDER))
     outputs = bundle.files.get("outputs", [])
     known = [run for run in runs if run.format != "unknown"]  # no run is expected in err.txt
     if not outputs:

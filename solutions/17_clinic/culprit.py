@@ -13,8 +13,8 @@ def find_culprit(dumps):
     """Return (rank, number, name): who left the others, in which collective, and its own call.
 
     dumps: a list of entries for each rank, oldest first; there are at least three ranks. The
-    culprit is the first rank whose collective has another name or other sizes than most ranks'
-    collective of that number. A rank that made none has the name None.
+    culprit is the rank whose collective has another name or other sizes than most ranks' collective
+    of that number, for the first number for which there is one. If it made none, its name is None.
     """
     ### BEGIN SOLUTION Exercise 17.7: compare calls 1, 2, 3 … of all ranks; the first that differs
     calls = [{entry["collective_seq_id"]: call(entry) for entry in dump} for dump in dumps]

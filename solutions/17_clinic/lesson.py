@@ -25,7 +25,7 @@
 profile = "smoke"  # "smoke": two CPU cores. "full": GPUs
 ranks = 2  # in "full" as many as you have GPUs
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
-my_id = "ada"  # your login on the cluster, or the part of your e-mail address before the @
+my_id = "my-login"  # your login on the cluster, or the part of your e-mail address before the @
 
 # %% tags=["setup"]
 from pathlib import Path
@@ -48,8 +48,9 @@ course.incidents.show("example", *course.incidents.part("example", "printed", li
 course.incidents.show("example", *course.incidents.part("example", "collectives", lines=24))
 
 # %% [markdown]
-# Rank 3 was the first to end: it expected 40 bytes and got 96. Compare the fourth collective of the other ranks.
-# Two of them send an array of 5 × 16 numbers, but rank 0 sends one of 16 × 12. Rank 3 died because it listened.
+# Rank 3 was the first to end: a message had 96 bytes instead of 40. (Gloo sends arrays in pieces.) It left no list of
+# collectives, because a process that is killed or aborted leaves nothing. Compare the fourth collective of the others:
+# two send an array of 5 × 16 numbers, but rank 0 sends one of 16 × 12. Rank 3 died because it listened.
 #
 # This is the rule of the whole lesson: **the first message is seldom the cause**. Ask what each rank did *last*,
 # and which rank did something else.
@@ -79,7 +80,8 @@ course.answers.note(predict_twice=predict_twice)
 # missing. A term of zero times the sum of the head's outputs gives every parameter a gradient, which is zero.
 # `static_graph=True` remembers which parameters the *first* step used.
 #
-# **Exercise 17.1.** Complete `distribute` in `unused.py`, or change `loss_of` as well. Which of the three is wrong here?
+# **Exercise 17.1.** Complete `distribute` in `unused.py`. For the term of zero, change `forward` and `loss_of` as well.
+# Which of the three is wrong here?
 
 # %% tags=["check"]
 import unused
@@ -88,8 +90,8 @@ course.check("17.1", unused)
 
 # %% [markdown]
 # The set of used parameters changes from step to step, so the static graph is the wrong promise. The other two agree
-# with one process, but only because this optimizer has no memory. With momentum, one of them moves the second head even
-# in steps that do not use it. What is `parameter.grad` in each case, `None` or zero, and what does SGD do with it?
+# with one process here. With momentum, one of them does not: it moves the second head even in steps that do not use it.
+# What is `parameter.grad` in each case, `None` or zero, and what does SGD do with it?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set moves_unused to "search" or "zero"
@@ -100,8 +102,8 @@ course.answers.note(moves_unused=moves_unused)
 # %% [markdown]
 # ### An exact test
 #
-# A sampler that pads its shares counts some images twice. Ranks that reduce after each batch hang, because
-# their numbers of batches differ. And a mean of batch means is wrong if the last batch is smaller.
+# A sampler that pads its shares counts some images twice. Without padding, the ranks may have different numbers of
+# batches, and hang if they reduce after each. And a mean of batch means is wrong if the last batch is smaller.
 #
 # **Exercise 17.2.** Complete `exact.py`: no padding, and one reduction of two whole numbers.
 
@@ -120,8 +122,8 @@ course.predictions.compare("predict_twice", padded - 1601, "images", how="counte
 # ### Choose one
 #
 # **Exercise 17.3, BatchNorm over all ranks.** With 4 images on a GPU, mean and variance are noise. SyncBatchNorm takes
-# them over all ranks' images. Write it in `batchnorm.py` with one collective. The ranks may have unequal numbers of
-# images, so means of means are wrong. `SumOverRanks` shows how a gradient passes through a collective.
+# them over all ranks' images. Write it in `batchnorm.py` with one collective in the forward pass. The ranks may have
+# unequal numbers of images, so means of means are wrong. `SumOverRanks` shows how a gradient passes through one.
 
 # %% tags=["check"]
 import batchnorm
@@ -170,9 +172,9 @@ for measure in probe.measures:
 # rank with one core starves the workers of its loader. And `localhost` is another machine on each node.
 #
 # **Exercise 17.6.** Complete `job_nodes.sbatch`: two nodes with two ranks each, and cores for each rank and its
-# loader's two workers. The last line starts the words in `agent` once on each node, as `srun --ntasks-per-node=1`
-# does, and `hosts` prints the nodes' names. The agent is torchrun, with `--nnodes`, `--nproc-per-node`,
-# `--rdzv-backend=c10d`, an `--rdzv-id` and an `--rdzv-endpoint`.
+# loader's two workers. (A rank is a task for Slurm.) Fill the bash array `agent=(…)`, which the last line starts once
+# on each node, as `srun --ntasks-per-node=1` does. The agent is torchrun, with `--nnodes`, `--nproc-per-node`,
+# `--rdzv-backend=c10d`, an `--rdzv-id` and an `--rdzv-endpoint`; `hosts` prints the nodes' names.
 
 # %% tags=["check"]
 course.check("17.6", "job_nodes.sbatch")
@@ -208,15 +210,16 @@ print(
 # %% [markdown]
 # ## Part B: name it
 #
-# These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of them,
+# These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of thirty,
 # so write your own id into the first cell. You get the program, all that the ranks printed, stacks (from jobs that hung),
-# collectives and the accounting.
+# collectives and the accounting. Much in a program is harmless: it stands in other programs as well.
 #
 # For each incident, say:
 #
-# - `rank`: who is at fault (of several, the lowest);
-# - `line`: the line of `train.py` in which that rank leaves the others, or through which its fault reaches them;
-# - `proof`: the number of one line of the recording that proves it;
+# - `rank`: who is at fault; of several, the lowest.
+# - `line`: a line of `train.py` (the right one of the two numbers that `show` prints) in which that rank does something
+#   else than the others, or in which they meet the result. There may be several; one is enough.
+# - `proof`: the number of a line of the recording (the left one) that shows which rank it was.
 # - `kind`, one of ten:
 #
 # | kind | what happened to the rank |
@@ -227,7 +230,7 @@ print(
 # | `killed` | it was killed from outside |
 # | `raised` | its program raised an error |
 # | `late` | it needed far more time than the others |
-# | `twice` | it read the images of another rank |
+# | `twice` | it read images that belong to another rank |
 # | `apart` | its network was not that of the others |
 # | `infinite` | its loss was no finite number, and it spread |
 # | `unused` | it left parameters unused that DDP waited for |
@@ -240,8 +243,12 @@ course.incidents.contents(mine[0])
 course.incidents.show(mine[0])
 
 # %% [markdown]
-# Answer all six in one cell; here is the form for one. Nobody tells you whether an answer is right until your work is
-# graded. To practise on others, with the answers: `lessons clinic --practice`, in a terminal.
+# The example is of the kind `order`: rank 0, line 19, 21 or 22, and line 137 proves it. Answer your six like this, with
+# one line of code for each. Nobody tells you whether an answer is right until your work is graded.
+#
+#     course.incidents.note("example", rank=0, line=22, kind="order", proof=137)
+#
+# Who learns without a class can practise with the answers: `lessons clinic --practice`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: note rank, line, kind and proof for each of your six incidents

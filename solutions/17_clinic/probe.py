@@ -77,26 +77,26 @@ def exact_test(device):
         found = exact.accuracy(model, loader, device)
     right = int((model(x.to(device)).argmax(1) == y.to(device)).sum())
     yield "reductions", len(calls)
-    yield "images_off", abs(found * IMAGES - right)
+    yield "images_off", abs(round(found * IMAGES, 3) - right)  # found may be a float32
     yield "images_tested_twice", sum(gather(sum(len(labels) for _, labels in loader))) - IMAGES
 
 
-CHOICE = {batch_norm: "17.3", random_streams: "17.4", weighted_tokens: "17.5"}
+CHOICE = {random_streams: "17.4", weighted_tokens: "17.5", batch_norm: "17.3"}
 
 
 def chosen(device):
-    """17.3, 17.4 or 17.5: which of them is right? The others may be gaps."""
-    right = []
+    """17.3, 17.4 or 17.5: one of them has to be right. The others may be gaps."""
     for test, exercise in CHOICE.items():
         try:
-            found = dict(test(device))
+            worst = max(map(abs, dict(test(device)).values()))
         except Exception as error:
             print(f"rank {dist.get_rank()}, {exercise}: {error}", flush=True)
-            continue
-        print(f"rank {dist.get_rank()}, {exercise}: {found}", flush=True)
-        if max(map(abs, found.values())) <= 1e-6:
-            right.append(exercise)
-    yield "chosen_missing", not right
+            worst = float("inf")
+        if max(gather(worst)) <= 1e-6:
+            print(f"rank {dist.get_rank()}: {exercise} is right", flush=True)
+            yield "chosen_missing", 0
+            return
+    yield "chosen_missing", 1
 
 
 def culprits(device):
@@ -105,7 +105,8 @@ def culprits(device):
     for case in CASES:
         for _ in range(5):
             dumps, answer = recorded(case, random.Random())
-            wrong += culprit.find_culprit(copy.deepcopy(dumps)) != answer
+            found = culprit.find_culprit(copy.deepcopy(dumps))
+            wrong += tuple(found or ()) != answer
     yield "culprits_wrong", wrong
 
 
@@ -133,13 +134,9 @@ def price(device):
 TESTS = {  # with measures that rubrics ask for, and that fail with the test
     culprits: ("culprits_wrong",),
     price: ("plain_ms", "search_ms"),
-    chosen: ("chosen_missing",),
     second_head: ("unused_error", "exchanges_per_step"),
-    exact_test: (
-        "reductions",
-        "images_off",
-        "images_tested_twice",
-    ),  # at the end: it hangs most easily
+    exact_test: ("reductions", "images_off", "images_tested_twice"),
+    chosen: ("chosen_missing",),  # at the end: an exercise that nobody chose may hang
 }
 
 

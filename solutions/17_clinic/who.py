@@ -30,7 +30,7 @@ def main():
     # On a laptop, COURSE_HOST makes two nodes of one machine.
     host = os.environ.get("COURSE_HOST") or socket.gethostname()
     agent = f"{host}, process {os.getppid()}"  # torchrun is the parent of the ranks that it starts
-    cores = int(os.environ.get("SLURM_CPUS_PER_TASK", 0)) or len(os.sched_getaffinity(0))
+    cores = int(os.environ.get("CORES_OF_RANK", 0)) or len(os.sched_getaffinity(0))
     print(f"rank {rank} of {size}: local rank {local_rank} of {agent}, {cores} cores", flush=True)
 
     run = Run("17", args, source="nodes", simulated="COURSE_HOST" in os.environ)

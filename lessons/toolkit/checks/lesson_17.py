@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import random
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
@@ -107,6 +108,14 @@ launch_nodes() { echo "launch_nodes $*"; }
 """
 
 
+AGENTS = {"torchrun", "torch.distributed.run"}
+OPTIONS = (
+    ("nnodes", "2", "Each agent has to know how many nodes take part."),
+    ("nproc-per-node", "2", "Each agent starts the ranks of its node: two."),
+    ("rdzv-backend", "c10d", "Without it, the agents of two nodes do not meet."),
+)
+
+
 @exercise("17.6")
 def check_17_6(job_file: str) -> str:
     """The job starts one torchrun on each of two nodes, with a port from its number."""
@@ -128,13 +137,12 @@ def check_17_6(job_file: str) -> str:
     calls = [started(job_file, number) for number in (4711, 4712)]
     for call in calls:
         words = set(call.split())
-        if not call.startswith("launch_nodes 2 ") or "torchrun" not in words:
+        if not call.startswith("launch_nodes 2 ") or not words & AGENTS:
             advice = "launch_nodes runs a program once on each node: one torchrun there."
             raise CheckFailed("launch_nodes 2 torchrun …", shown(call or "nothing"), advice)
-        for option in ("nnodes=2", "nproc-per-node=2"):
-            if f"--{option}" not in call.replace("_", "-"):
-                advice = "Each agent starts two ranks, and waits for the other node's agent."
-                raise CheckFailed(f"torchrun --{option}", shown(call), advice)
+        for option, wanted, advice in OPTIONS:
+            if not re.search(rf"--{option}[= ]{wanted}\b", call.replace("_", "-")):
+                raise CheckFailed(f"torchrun --{option}={wanted}", shown(call), advice)
         if "first:" not in call:
             advice = "The agents meet on the job's first node: $(hosts | head -n 1)."
             raise CheckFailed("--rdzv-endpoint=first:PORT", shown(call), advice)
@@ -151,6 +159,8 @@ def started(job_file: str, number: int) -> str:
         site = Path(folder, "site.sh")
         site.write_text(SITE)
         values = {"COURSE_SITE": str(site), "SLURM_JOB_ID": str(number), "PATH": "/usr/bin:/bin"}
+        values |= {"SLURM_NNODES": "2", "SLURM_NTASKS": "4", "MASTER_ADDR": "first"}
+        values |= {"MASTER_PORT": str(20000 + number)}
         done = subprocess.run(
             ["bash", job_file], env=values, capture_output=True, text=True, timeout=20
         )

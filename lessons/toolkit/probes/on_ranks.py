@@ -42,7 +42,9 @@ def meet(start: Callable[[], Any], lesson: str, args: Any, tests: Tests) -> Any:
         me = launched()
         place = (me.rank, me.size, me.local_rank) if me else (0, 1, 0)
         names = dict(zip(("rank", "size", "local_rank"), place, strict=True))
-        fail(Run(lesson, args, source="probe", **names), all_measures(tests), reason)
+        # Rank 0 may still wait for the others, and only its record counts.
+        wait = 2 if place[0] == 0 else (ON_GPUS + 1) * PATIENCE
+        fail(Run(lesson, args, source="probe", **names), all_measures(tests), reason, wait)
 
     watch = in_time(decided, PATIENCE, "the ranks' meeting", give_up)
     try:
@@ -150,7 +152,7 @@ def record(run: Any, measure: str, value: float | None, reason: str) -> None:
         run.measure(measure, None, failed=reason or f"the result is {value}")
 
 
-def fail(run: Any, measures: Iterable[str], reason: str) -> None:
+def fail(run: Any, measures: Iterable[str], reason: str, wait: float | None = None) -> None:
     """Record the measures as failed, and end this process, whose other threads may wait."""
     if run.rank == 0:
         print(f"FAILED: {reason}", flush=True)
@@ -158,5 +160,5 @@ def fail(run: Any, measures: Iterable[str], reason: str) -> None:
         record(run, measure, None, reason)
     run.end()
     # Launchers end all ranks when one of them fails, and the others write as well.
-    time.sleep(2 if run.rank == 0 else 10)
+    time.sleep(wait or (2 if run.rank == 0 else 10))
     os._exit(1)

@@ -23,6 +23,17 @@ pools:
 """
 
 
+OTHER = """\
+lesson: "02"
+title: Another lesson
+points: 1
+checks:
+  - {id: answers, title: Questions, points: 1, answers: [cpu_speed]}
+answers:
+  cpu_speed: {ask: How fast is it?, kind: prediction}
+"""
+
+
 def test_everybody_draws_other_items_and_draws_them_again():
     people = [f"student{number}" for number in range(100)]
     all_drawn = {person: drawn(ITEMS, person, "2027", 6) for person in people}
@@ -49,14 +60,17 @@ def klass(tmp_path):
     (rubrics / "expected" / "pools" / "cases.yaml").write_text(
         "".join(f"{item}: {{rank: [2, 3], kind: [late]}}\n" for item in ITEMS)
     )
+    (rubrics / "02.yaml").write_text(OTHER)
     roster = tmp_path / "roster.csv"
     roster.write_text("student,login,email\ns1,ada,lovelace@x.org\ns2,bob,bob@x.org\n")
     settings = tmp_path / "class.yaml"
     settings.write_text("rubrics: rubrics\nroster: roster.csv\nterm_key: autumn\n")
 
-    def grade(**answers):
+    def grade(roster=True, lesson="17", **answers):
+        if not roster:
+            settings.write_text(settings.read_text().replace("roster: roster.csv\n", ""))
         for student, text in answers.items():
-            folder = tmp_path / "class" / student / "17"
+            folder = tmp_path / "class" / student / lesson
             folder.mkdir(parents=True)
             (folder / "answers.txt").write_text(text)
         out = tmp_path / "out"
@@ -75,7 +89,29 @@ def solved(my_id, drawn_for, rank=2, kind="late"):
     return f"my_id = {my_id}\n" + "".join(lines)
 
 
-@pytest.mark.parametrize("my_id", ["ada", "lovelace", "ADA", "s1"])
+def drawn_by(person, key="autumn"):
+    return f"my_draw = {' '.join(drawn(ITEMS, person, key, 3))}\n"
+
+
+def test_another_key_in_the_release_is_not_measured_and_to_look_at(klass):
+    right = solved("ada", "ada")
+    grades = klass(s1=right + drawn_by("ada"), s2=solved("bob", "bob") + drawn_by("bob", "spring"))
+    assert grades["s1"]["score"] == 6
+    assert grades["s2"]["checks"] == [["named", 0.0, 6.0, "not measured"]]
+    assert "check not measured" in {reason["code"] for reason in grades["s2"]["look"]}
+
+
+def test_without_a_roster_any_id_may_be_the_students(klass):
+    assert klass(roster=False, s1=solved("ada", "ada"))["s1"]["score"] == 6
+
+
+def test_prose_in_another_lessons_answers_is_no_reason_to_look(klass):
+    text = "Ada Lovelace\nNote: I was ill\ncpu_speed = 3\n"
+    grade = klass(lesson="02", s1=text)["s1"]
+    assert (grade["score"], grade["look"]) == (1, [])
+
+
+@pytest.mark.parametrize("my_id", ["ada", "lovelace", "Lovelace@x.org", "ADA", "s1"])
 def test_the_own_incidents_give_all_points(klass, my_id):
     assert klass(s1=solved(my_id, my_id, rank=3))["s1"]["score"] == 6
 

@@ -199,21 +199,26 @@ def test_a_training_ends_early_enough_for_its_test(centre):
     lines = calls(centre, "snellius", words, **SLURM, **end).splitlines()
     [train], [probe] = ([line for line in lines if name in line] for name in ("train.py", "probe."))
     seconds = int(train.partition("timeout --kill-after=10 ")[2].split()[0])
-    assert 1000 - 300 - 60 < seconds <= 1000 - 300
+    assert 800 - 60 < seconds <= 800  # at most a fifth of a short job is left for the test
     assert "timeout" not in probe
 
 
 @pytest.mark.parametrize(
-    ("left", "status", "ended"), [("2", "124", True), ("-1", "0", False), ("900", "0", False)]
+    ("left", "status", "ended"), [("3", "124", True), ("-1", "0", False), ("900", "0", False)]
 )
 def test_a_job_says_that_its_training_was_cut(shell, left, status, ended):
-    until = int(time.time()) + 60 + int(left)
+    until = int(time.time()) + int(left)
     shell.environment |= SLURM | {"SLURM_NTASKS": "1", "SLURM_JOB_END_TIME": str(until)}
     words = (
         'launch_ranks() { "${@:2}"; }; LEAVE_S=60; launch sleep 4 || status=$?; echo "${status:-0}"'
     )
     done = shell.run("bash", "-c", f"source {site_files.FOLDER}/laptop.sh; {words}")
     assert done.stdout.splitlines()[-1] == status
-    assert (
-        "launch: the program was ended 60 s before the job's time limit" in done.stdout
-    ) == ended
+    assert ("launch: the program was ended" in done.stdout) == ended
+
+
+def test_a_node_that_fails_ends_the_others(shell):
+    """As on the laptop, where one machine plays all nodes."""
+    words = "launch_nodes 2 bash -c '[ \"$COURSE_HOST\" = node1 ] && exec sleep 300; exit 3'"
+    done = shell.run("bash", "-c", f"source {site_files.FOLDER}/laptop.sh; {words} || echo $?")
+    assert done.stdout.splitlines()[-1] == "3"

@@ -61,6 +61,28 @@ def test_the_solutions_job_file_passes():
     check.check_17_6(str(LESSON / "job_nodes.sbatch"))
 
 
+JOBS = [
+    (("--nnodes=2 --nproc-per-node=2", "--nnodes 2 --nproc-per-node 2"), None),
+    (("--nnodes=2", "--nnodes=$SLURM_NNODES"), None),
+    (("--cpus-per-task=3", "--cpus-per-task=1"), "a core for itself"),
+    (("--nproc-per-node=2", "--nproc-per-node=4"), "two"),
+    (("SLURM_JOB_ID % 12000", "0"), "SLURM_JOB_ID"),
+    (("$(hosts | head -n 1)", "localhost"), "first node"),
+]
+
+
+@pytest.mark.parametrize(("change", "advice"), JOBS)
+def test_job_files_for_two_nodes(change, advice, tmp_path):
+    text = (LESSON / "job_nodes.sbatch").read_text()
+    assert text.count(change[0]) == 1
+    job = tmp_path / "job_nodes.sbatch"
+    job.write_text(text.replace(*change))
+    if advice is None:
+        check.check_17_6(str(job))
+    else:
+        assert_advice(failure(check.check_17_6, str(job)), advice)
+
+
 WRONG = [
     ("17.1", ", find_unused_parameters=True", "", "Expected to have finished reduction"),
     ("17.2", "sampler=range(rank, len(images), size)", "shuffle=False", "a range does not"),

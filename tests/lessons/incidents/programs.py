@@ -2,10 +2,12 @@
 
 A kind of fault replaces functions of the healthy program. `#>` marks a line at which the faulty
 rank leaves the others; the marks are taken out. The order of the functions is drawn, so the same
-fault stands in other lines.
+fault stands in other lines. Functions of other kinds are mixed in, which do no harm without their
+files, so that the program's text alone does not tell the kind.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -40,7 +42,7 @@ MAIN = """def main():
     x, y = load_share(rank, size, local_rank)
     for step in range(first, first + len(y) // BATCH):
         loss = train_step(model, optimizer, *batch(x, y, step - first), rank, step)
-        if step % 5 == 0 and REPORTS(rank):
+        if step % 5 == 0 and rank == 0:
             print(f"rank {rank}: step {step}, loss {loss.item():.4f}", flush=True)
     finish(model, rank)
 
@@ -100,8 +102,8 @@ KINDS: dict[str, list[dict[str, str]]] = {
             "train_step": """def train_step(model, optimizer, x, y, rank, step):
     optimizer.zero_grad()
     loss = nn.functional.cross_entropy(model(x), y)
-    if not torch.isfinite(loss):
-        print(f"rank {rank}: step {step}, no finite loss: this batch is left out", flush=True)
+    if not torch.isfinite(loss):  #>
+        print(f"rank {rank}: step {step}, no finite loss: this batch is left out", flush=True)  #>
         return loss  #>
     loss.backward()
     mean_gradients(model)
@@ -113,7 +115,7 @@ KINDS: dict[str, list[dict[str, str]]] = {
         {
             "mean_gradients": """def mean_gradients(model):
     norm = torch.stack([parameter.grad.norm() for parameter in model.parameters()]).norm()
-    if not norm < 1e3:
+    if not norm < 1e3:  #>
         return  #>
     for parameter in model.parameters():
         dist.all_reduce(parameter.grad)
@@ -144,7 +146,7 @@ KINDS: dict[str, list[dict[str, str]]] = {
         {
             "mean_gradients": """def mean_gradients(model):
     with open(f"milliseconds_{dist.get_rank()}.json") as file:
-        measured = json.load(file)  # of each parameter, in a short run before
+        measured = json.load(file)  #>
     named = dict(model.named_parameters())
     for name in sorted(named, key=measured.get):  #>
         dist.all_reduce(named[name].grad)  #>
@@ -219,7 +221,7 @@ KINDS: dict[str, list[dict[str, str]]] = {
     "apart": [
         {
             "resume": """def resume(model, rank):
-    newest = max(glob.glob(f"scratch_{rank}/step_*.pt"))
+    newest = max(glob.glob(f"scratch_{rank}/step_*.pt"))  #>
     model.load_state_dict(torch.load(newest))  #>
     print(f"rank {rank}: goes on from {os.path.basename(newest)}", flush=True)
     return 60
@@ -252,15 +254,32 @@ def make_model():
             "train_step": """def train_step(model, optimizer, x, y, rank, step):
     optimizer.zero_grad()
     loss = nn.functional.cross_entropy(model(x, bool((y == 4).any())), y)  #>
-    loss.backward()
+    loss.backward()  #>
     optimizer.step()
     return loss
 """,
         }
     ],
 }
-NO_MEAN = ("unused",)  # kinds whose gradients DDP averages
-EVERY_RANK = ("infinite", "unused")  # kinds in which each rank prints its loss
+# What may stand in a program of another kind: kind and number of its variant, and the functions.
+DECOYS = {
+    "guard": ("skipped", 0, ("train_step",)),
+    "norm": ("skipped", 1, ("mean_gradients",)),
+    "sorted": ("order", 0, ("mean_gradients",)),
+    "shuffled": ("raised", 1, ("batch",)),
+    "packed": ("late", 0, ("batch", "mean_gradients")),
+    "local": ("twice", 0, ("load_share",)),
+    "resumed": ("apart", 0, ("resume",)),
+}
+# These would hide the fault, or be one.
+HARMFUL = {
+    "skipped": {"guard", "norm", "local", "shuffled"},
+    "infinite": {"guard", "norm", "local"},
+    "short": {"local"},
+    "raised": {"local", "shuffled"},
+    "late": {"guard", "norm", "sorted"},
+    "unused": set(DECOYS),
+}
 MARK = "  #>"
 
 
@@ -272,15 +291,19 @@ class Program:
 
 def program(kind: str, variant: int, random: Random) -> Program:
     """Return a program with this fault. Its functions are in an order that is drawn."""
-    functions = FUNCTIONS | KINDS[kind][variant % len(KINDS[kind])]
-    if kind in NO_MEAN:
+    own = KINDS[kind][variant % len(KINDS[kind])]
+    functions = FUNCTIONS | decoys(kind, own, random) | own
+    if kind == "unused":  # DDP averages
         del functions["mean_gradients"]
     texts = [*functions.values()]
     random.shuffle(texts)
-    reports = "True" if kind in EVERY_RANK else "rank == 0"
-    main = MAIN.replace(" and REPORTS(rank)", "" if reports == "True" else f" and {reports}")
-    if kind == "infinite":  # the first step without a finite loss tells which rank was first
-        main = main.replace("        if step % 5 == 0:\n            print", "        print")
+    main = MAIN
+    if kind in ("infinite", "unused"):  # the first step without a finite loss tells which rank
+        main = main.replace(
+            "        if step % 5 == 0 and rank == 0:\n            print", "        print"
+        )
+    if kind == "short":
+        main = main.replace("len(y) // BATCH):", f"len(y) // BATCH):{MARK}")
     text = "\n\n".join([HEAD, *texts, main])
     body = text[text.index("\nBATCH") :]
     for name in ("glob", "json", "os", "time"):
@@ -291,3 +314,15 @@ def program(kind: str, variant: int, random: Random) -> Program:
     lines = text.splitlines()
     marked = tuple(number for number, line in enumerate(lines, 1) if line.endswith(MARK))
     return Program("\n".join(line.removesuffix(MARK) for line in lines) + "\n", marked)
+
+
+def decoys(kind: str, own: Mapping[str, str], random: Random) -> dict[str, str]:
+    """Return up to two functions' worth of other kinds, which do no harm in this program."""
+    found: dict[str, str] = {}
+    names = sorted(set(DECOYS) - HARMFUL.get(kind, set()))
+    for name in random.sample(names, min(3, len(names))):
+        other, variant, functions = DECOYS[name]
+        if other != kind and not set(functions) & (own.keys() | found.keys()):
+            texts = KINDS[other][variant]
+            found |= {function: texts[function].replace(MARK, "") for function in functions}
+    return found

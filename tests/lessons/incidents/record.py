@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -71,7 +72,8 @@ def make_files(incident: Incident, folder: Path, random: np.random.Generator) ->
     first = 8 * incident.step  # image of that step
     if incident.kind in ("skipped", "infinite"):
         x[first + 3, 5] = np.inf
-    if incident.kind == "raised":
+    shuffled = "order_{" in incident.program.text
+    if incident.kind == "raised" and not shuffled:
         y[first + 2] = 5
     if incident.kind == "short":
         every[incident.culprit] = x[: first + 5], y[: first + 5]
@@ -83,22 +85,21 @@ def make_files(incident: Incident, folder: Path, random: np.random.Generator) ->
     for rank, (own_x, own_y) in enumerate(every):
         np.savez(folder / f"share_{rank}.npz", x=own_x, y=own_y)
         order = random.permutation(len(own_y))
-        if rank == incident.culprit:
+        if incident.kind == "raised" and shuffled and rank == incident.culprit:
             order[first] = len(own_y)
         np.save(folder / f"order_{rank}.npy", order)
         measured = {"0.bias": 2.1, "0.weight": 9.5, "2.bias": 1.4, "2.weight": 6.2}
-        if rank == incident.culprit:
+        if incident.kind == "order" and rank == incident.culprit:
             measured["2.weight"] = 9.9
         (folder / f"milliseconds_{rank}.json").write_text(json.dumps(measured))
         packed = np.resize(own_x, (200000, 12))
-        if rank == incident.culprit:
+        if incident.kind == "late" and rank == incident.culprit:
             np.savez_compressed(folder / f"packed_{rank}.npz", x=packed)
         else:
             np.save(folder / f"ready_{rank}.npy", packed)
     together = [np.concatenate(parts) for parts in zip(*every, strict=True)]
     np.savez(folder / "all.npz", x=together[0], y=together[1])
-    if incident.kind == "apart":
-        make_checkpoints(incident, folder)
+    make_checkpoints(incident, folder)
 
 
 def images(random: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -107,7 +108,9 @@ def images(random: np.random.Generator, number: int) -> tuple[np.ndarray, np.nda
 
 
 def make_checkpoints(incident: Incident, folder: Path) -> None:
-    """Write the checkpoints of steps 40 and 60; the culprit's disk has only the first."""
+    """Write the checkpoints of steps 40 and 60; of copies apart, one disk has only the first."""
+    if "scratch_" not in incident.program.text:
+        return
     import torch
     from torch import nn
 
@@ -117,7 +120,7 @@ def make_checkpoints(incident: Incident, folder: Path) -> None:
         for rank in range(incident.ranks):
             scratch = folder / f"scratch_{rank}"
             scratch.mkdir(exist_ok=True)
-            if step == 40 or rank != incident.culprit:
+            if step == 40 or incident.kind != "apart" or rank != incident.culprit:
                 torch.save(model.state_dict(), scratch / f"step_{step}.pt")
 
 
@@ -172,11 +175,14 @@ def start(incident: Incident, rank: int, folder: Path) -> "subprocess.Popen[str]
 
 def read(rank: int, process: Any, lines: list[str], ranks: list[Any], incident: Incident) -> None:
     """Collect a rank's lines. A rank that is to be killed dies when its step is printed."""
+    steps = 0
     for line in process.stdout:
+        reports = rank == 0 and ": step " in line
+        steps += reports
         if not CARETS.fullmatch(line):
             lines.append(f"[rank {rank}] {SHORTER.sub('', line.rstrip())}")
-        if incident.kind == "killed" and f"step {incident.step // 5 * 5}," in line:
-            ranks[incident.culprit].kill()
+        if incident.kind == "killed" and reports and steps == 1 + incident.step // 5:
+            os.kill(ranks[incident.culprit].pid, signal.SIGKILL)
 
 
 def wait_for(rank: int, process: Any) -> str:
