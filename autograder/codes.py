@@ -58,7 +58,7 @@ class FindingCode(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return the position in lists of findings, the most harmful first.
+        """Return the finding's position in a list that begins with the most harmful ones.
 
         The order is: not understood, damaged, contradicted, copied, doubtful, others, borderline.
         """
@@ -133,7 +133,7 @@ class FindingCode(StrEnum):
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
     GAPS_UNFILLED = (auto(), LOOK,
         "A program that ran has unfilled gaps, but hardly any point is lost", INSTRUCTOR)
-    PROBE_CHANGED = auto(), LOOK, "A file of a test that ran is not the released one", INSTRUCTOR
+    PROBE_CHANGED = auto(), LOOK, "A test that ran differs from the released one", INSTRUCTOR
     RERUN_FEWER_POINTS = auto(), LOOK, "The rerun earns fewer points than the submission"
     # The checks of a grade.
     CHECK_BORDERLINE = auto(), LOOK, "{name} is borderline", INSTRUCTOR

@@ -30,7 +30,7 @@ def text_hash(data: bytes) -> str:
 
 
 def marked(string: re.Match[bytes]) -> bytes:
-    """Return a long string with a mark before each of its lines that begins with #."""
+    """Return the string. In triple quotes, each # that begins a line gets a mark."""
     return HASH_SIGN.sub(MARK, string[0]) if string["long"] else string[0]
 
 

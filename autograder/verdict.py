@@ -233,17 +233,17 @@ class Grade:
 
     @property
     def look(self) -> list[Note]:
-        """Return the reasons why an instructor should still look at it, the most severe first."""
+        """Return why an instructor should still look at the grade, the most severe reason first."""
         cells = [f"; {cell}; " for cell in self.seen]  # of grades.csv, with one reason or several
         notes = [n for n in self.reasons.values() if not any(f"; {n}; " in cell for cell in cells)]
         return sorted(notes, key=lambda note: note.code.rank)
 
     @property
     def reasons(self) -> dict[str, Note]:
-        """Return the reasons why an instructor should look at it, by their text.
+        """Return the reasons why an instructor should look at this grade, by their text.
 
-        A check is one until its points, or those of the whole lesson, are given by hand. All files
-        that could not be read are one.
+        A check is a reason until its points, or those of the whole lesson, are given by hand.
+        All files that could not be read are one reason.
         """
         unsure = (
             make_note(UNSURE[check.status], name=check.id)

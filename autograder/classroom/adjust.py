@@ -213,7 +213,7 @@ def dated(
     if rules.by == "hand-in" or handed_in <= end:
         return whole, ""
     if jobs is None:
-        return whole, "counted from the submission, because the accounting lacks the time of a job"
+        return whole, "counted from the submission, because a job's submit time is unconfirmed"
     if handed_in > end + timedelta(days=rules.grace):
         over = f"over {counted(rules.grace, 'day')} after the deadline"
         return whole, f"counted from the submission, because it was {over}"

@@ -23,7 +23,7 @@ class ClassSettings:
     solved: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # the solution's gaps
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
-    accounting_required: bool = False  # whether a run outside these jobs is something to look at
+    accounting_required: bool = False  # whether to look at runs outside these jobs
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
     term_key: str = ""  # of the questions that each student draws
     # What students may type as their id, from the roster; None accepts any id.

@@ -128,7 +128,7 @@ def grade_files(
 
 
 def runs_of_checks(hand_in: HandIn, ids: Collection[str]) -> list[Run]:
-    """Return the runs that count in these checks, or that these checks judge together."""
+    """Return the runs that these checks judge, one by one or compared with each other."""
     asked = [c for check in hand_in.rubric.checks if check.id in ids for c in check.require]
     asked = [condition for condition in asked if condition.only in (None, hand_in.profile)]
     names = dict.fromkeys(name for condition in asked for name in condition.runs)

@@ -1,8 +1,8 @@
 """Find what only the whole class shows: copies, rare toolkits, unknown students, missing work.
 
-No program can know who copied from whom, or whether two students worked together as they were told
-to, so findings on copies are for the instructor only. Each mark of a run is looked up in a table,
-so the work grows linearly with the number of runs.
+A program cannot know who copied from whom, or whether two students were allowed to work together.
+Findings on copies are therefore for the instructor only. Each mark of a run is looked up in a
+table, so the work grows linearly with the number of runs.
 """
 
 from collections import Counter, defaultdict

@@ -127,7 +127,7 @@ def keep_latest(pieces: Sequence[Piece], items: Sequence[Item]) -> tuple[list[Pi
     """Leave out all attempts with outputs or answers except the last one.
 
     The platform's time decides which one is the last, then Canvas's upload number, then the order
-    of the downloads, which `items` have.
+    of the downloads in `items`.
     """
     attempts = grouped((piece.item.label, piece) for piece in pieces)
     labels = dict.fromkeys(item.label for item in items)

@@ -243,7 +243,7 @@ def unlike(run: Run, job: AccountedJob, claimed: float, logins: Logins) -> Itera
 
 
 def shortest(run: Run) -> float:
-    """Return the least time that the run claims to have taken: in all, or in its epochs."""
+    """Return the run's duration, rounded down: its total time, or else the sum of its epochs."""
     epochs = [epoch.seconds for epoch in run.epochs if epoch.seconds]
     seconds = [run.total_seconds] if run.total_seconds else epochs
     return sum(max(number.value - number.half_width, 0) for number in seconds)

@@ -38,8 +38,8 @@ def examine(
 ) -> Examined:
     """Return the findings on all finished runs, and the level of the weakest run that counts.
 
-    `jobs` is the scheduler's accounting, if there is one. With `required`, a run outside these jobs
-    is something to look at.
+    `jobs` is the scheduler's accounting, if there is one. With `required`, the instructor
+    should look at runs outside these jobs.
     """
     findings: list[Note] = []
     levels = []
@@ -122,10 +122,10 @@ def traits_of(run: Run) -> RunTraits:
 
 
 def hashes_without_record(run: Run) -> tuple[str, ...]:
-    """Return a hash of all that an output prints and, if it is precise, of all but its results.
+    """Return a hash of what an output prints and, if it is precise, another without the results.
 
-    Two honest outputs may have equal losses of two digits, but then print other results. Equal
-    seconds and losses of more digits are copied, even if the accuracy was changed.
+    Two honest outputs may have equal losses of two digits, but then print other results. If seconds
+    and losses with more digits are equal, one output is a copy, even if the accuracy was changed.
     """
     seen = [*progress(run), run.workers, [epoch.steps for epoch in run.epochs]]
     seen += values([run.throughput])

@@ -40,7 +40,7 @@ from autograder.wording import sentences, shown
 
 
 def judge(hand_in: HandIn) -> Grade:
-    """Return the grade for the work, before late days and overrides, and without a student."""
+    """Return the grade for the work, before late days and overrides. Its student is empty."""
     rubric = hand_in.rubric
     checks = [judge_check(hand_in, c) for c in rubric.checks if is_asked(hand_in, c)]
     waiting = sum((check.points for check in checks if check.status == WAITS), 0.0)

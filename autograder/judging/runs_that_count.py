@@ -127,8 +127,8 @@ def unlike(
 ) -> tuple[list[str], list[str]]:
     """Return the files in which two programs differ, and those that changed while one of them ran.
 
-    A file that only one of them imports, such as a module for plots, is not compared. These files,
-    or else the main program, must be in both.
+    The named files, or else the main program, must be in both programs. Any other file that only
+    one of them imports, such as a module for plots, is not compared.
     """
     if own is None or compared is None:
         return ["program"], []

@@ -1,4 +1,4 @@
-"""Build the table of a scaling study, for reports, `autograder read` and grading, and measure it.
+"""Build and measure the table of a scaling study, for reports, `autograder read` and grading.
 
 A size is a number of workers. The value at a size is the median over its runs, and its interval is
 their range. Only runs with the same work and hardware as those on the fewest workers are compared.

@@ -46,7 +46,7 @@ class Failure:
 def failed_ranks(output: Iterable[str]) -> tuple[str, ...]:
     """Return a sentence for each rank that failed, the first failure first.
 
-    An error that another rank's end caused, such as a closed connection, comes after its cause.
+    Errors that the end of another rank caused, such as a closed connection, come last.
     """
     printed = list(output)
     found = in_tracebacks(printed)

@@ -1,4 +1,4 @@
-"""Show a grade in a few characters, and fill templates: pages, and texts such as class.yaml."""
+"""Fill the templates of pages and of texts such as class.yaml, and format parts of a grade."""
 
 import re
 from collections.abc import Callable, Mapping

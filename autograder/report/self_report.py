@@ -39,7 +39,7 @@ def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
 
 
 def standing(own: SelfGrade) -> str:
-    """Return the points of a graded lesson: earned or left to the instructor, and missing."""
+    """Say how many of the points are earned or wait for the instructor, and how many are lost."""
     have = sum(check.score for check in own.visible) + own.open_points
     most = sum(check.points for check in own.visible)
     how = "if your instructor agrees" if own.open_points >= 0.005 else "earned"

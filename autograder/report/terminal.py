@@ -30,7 +30,7 @@ def summary(rows: Sequence[Grade]) -> str:
 
 
 def reasons(rows: Sequence[Grade]) -> str:
-    """Return how many rows have each reason to look first, the most harmful reasons first."""
+    """Count the rows by their first reason to look, and list the most harmful reasons first."""
     first = Counter(row.look[0].code for row in rows if row.look)
     order = sorted(first.items(), key=lambda item: (item[0].rank, -item[1]))
     return "To look at: " + ", ".join(f"{count} × {code}" for code, count in order)

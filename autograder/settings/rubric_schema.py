@@ -65,7 +65,7 @@ PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 def _check_fraction(metric: str, value: object) -> None:
     """Refuse "80%", and 80 for an accuracy, with the number that is meant.
 
-    An empty metric is a ratio of two runs.
+    The metric of a ratio of two runs is empty.
     """
     percent = PERCENT.fullmatch(value) if isinstance(value, str) else None
     if percent and metric in ("", *FRACTIONS):

@@ -192,7 +192,7 @@ def write_folder(
     help="A new folder, or a zip to upload.",
 )
 @click.option("--upto", "last", metavar="NN", help="All lessons up to this one.")
-@click.option("--term-key", metavar="WORD", help="As in class.yaml: other incidents each term.")
+@click.option("--term-key", metavar="WORD", help="The term_key of class.yaml: it draws incidents.")
 def release_command(
     lessons: tuple[str, ...], out: Path, last: str | None, term_key: str | None
 ) -> None:

@@ -96,7 +96,7 @@ def newest_in(folder: Path) -> float:
 
 @cache
 def at_present(folder: Path, _: float) -> tuple[str, tuple[str, ...]]:
-    """Return a lesson's points and what the grader would miss, as `lessons submit` prints them.
+    """Return a lesson's points and what its submission lacks, as `lessons submit` prints them.
 
     They are kept until a file of the folder is newer.
     """

@@ -25,7 +25,7 @@ def compare(
     unit: str = "",
     **words: Any,
 ) -> None:
-    """Print whether a measurement is in the promised range. `words`: options of `assess`."""
+    """Print whether a measurement is in the promised range. `words` are passed to `assess`."""
     _, text = assess(what, measured, between, unit, **words)
     print(textwrap.fill(text, 90, subsequent_indent="  "))
 

@@ -1,4 +1,4 @@
-"""Give a student of lesson 17 incidents of their own, show recordings, and note answers."""
+"""Draw a student's own incidents for lesson 17, show their recordings, and note the answers."""
 
 from pathlib import Path
 from typing import Any

@@ -16,7 +16,7 @@
 # **What must each rank hold, and what does that cost in bytes?**
 #
 # With DistributedDataParallel, every rank holds all parameters, gradients and numbers of the optimizer. It is enough
-# for *one* rank to keep each, if the others can borrow it in time. This idea is called ZeRO (*zero redundancy
+# if *one* rank keeps each number, and the others borrow it in time. This idea is called ZeRO (*zero redundancy
 # optimizer*). It has three stages:
 #
 # ```
@@ -281,8 +281,8 @@ print(f"zero2: {measure(gloo['zero2'], 'times_params'):.2f} × parameters receiv
 # ## Compute twice, keep less
 #
 # Sharding does not divide activations, because each rank has its own texts. **Activation checkpointing** keeps only
-# the input of each block. In the backward pass, the block is computed once more. So a step computes a third more: a
-# second forward pass, and a backward pass costs as much as two.
+# the input of each block. In the backward pass, the block is computed once more. This second forward
+# pass makes a step compute a third more, because a backward pass costs as much as two forward passes.
 #
 # **Exercise 13.8.** `recompute` in `library.py` uses `torch.utils.checkpoint.checkpoint`. Set
 # `use_reentrant=False`: the older variant gives no gradients if the block's input needs none.

@@ -73,8 +73,8 @@ course.answers.note(
 # | the sampler | which samples of this epoch are still to be read, and the order of the next epoch |
 # | the random state | here, 5 % of the characters are replaced by chance; elsewhere dropout and augmentation |
 #
-# Here all ranks draw the same random numbers, so one random state is enough. Otherwise save every rank's, and those
-# of NumPy, Python and CUDA.
+# Here all ranks draw the same random numbers, so one random state is enough. Otherwise save each rank's
+# states, including those of NumPy, Python and CUDA.
 #
 # **Exercise 15.1.** In `snapshot.py`, `capture(training)` returns all of this in one dictionary, and
 # `restore(training, saved)` puts it back into new objects.
@@ -265,8 +265,8 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 # %% [markdown]
 # **What you should see.** The picture shows four lives and one curve. The hatched steps were computed twice: 2 after
 # the first kill, 4 after the second, and none after the warning. The hash of all parameters is the same as without
-# accidents, so every bit is equal. Sums depend on their order, so this needs the same number of ranks, kind of
-# processor or GPU, and libraries, and algorithms that always add in one order. On GPUs,
+# accidents, so every bit is equal. Sums depend on their order. Equal bits therefore need the same number of
+# ranks, the same libraries and kind of processor or GPU, and algorithms that always add in one order. On GPUs,
 # `torch.use_deterministic_algorithms(True)` in `train.py` excludes others.
 #
 # A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms.

@@ -232,7 +232,7 @@ LATER = {name: seconds[1:] for name, seconds in SECONDS.items()}
 
 @exercise("2.6")
 def check_2_6(medians: Function) -> str:
-    """One call each that is not timed, then five rounds in which two functions take turns."""
+    """Two functions are called once untimed, and then take turns in five timed rounds."""
     calls: list[str] = []
     now = 0.0
 

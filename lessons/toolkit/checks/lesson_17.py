@@ -20,7 +20,7 @@ HANGS = "A rank makes a collective that the others do not make. Which line is no
 # For each measure of the probe: what is right, and what to try otherwise.
 RIGHT: dict[str, tuple[float, str]] = {
     "unused_error": (0, "All ranks' gradients have to be averaged, in every step."),
-    "exchanges_per_step": (1, "DDP alone exchanges gradients, once in each step."),
+    "exchanges_per_step": (1, "Only DDP may exchange gradients, and only once per step."),
     "images_off": (0, "Count right answers and images, not means: the last batch is smaller."),
     "images_tested_twice": (0, "A DistributedSampler pads the shares; a range does not."),
     "reductions": (1, "Put both counts into one tensor, and reduce it after the last batch."),
@@ -28,7 +28,7 @@ RIGHT: dict[str, tuple[float, str]] = {
     "norm_collectives": (0, "torch.cat joins sums, sums of squares and the number of images."),
     "places_repeated": (0, "seed + rank + worker is equal for two workers. Use a list of numbers."),
     "places_changed": (0, "Take the numbers from the seed alone, not from the clock."),
-    "tokens_error": (0, "Divide by the tokens of all ranks and parts; DDP divides by the ranks."),
+    "tokens_error": (0, "Divide by the tokens of the whole batch; DDP also divides by the ranks."),
     "tokens_exchanges": (0, "Run all parts except the last in `with model.no_sync():`."),
 }
 
@@ -138,7 +138,7 @@ def check_17_6(job_file: str) -> str:
     for call in calls:
         words = set(call.split())
         if not call.startswith("launch_nodes 2 ") or not words & AGENTS:
-            advice = "launch_nodes runs a program once on each node: one torchrun there."
+            advice = "`launch_nodes` runs a program once on each node: let it run torchrun."
             raise CheckFailed("launch_nodes 2 torchrun …", shown(call or "nothing"), advice)
         for option, wanted, advice in OPTIONS:
             if not re.search(rf"--{option}[= ]{wanted}\b", call.replace("_", "-")):

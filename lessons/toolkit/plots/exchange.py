@@ -84,7 +84,7 @@ def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
     axes.grid(False, axis="y")
     axes.set_xlabel(
         "milliseconds since the backward pass began\n"
-        "grey: until the last bucket is full; each colour: one bucket, waiting or in transit"
+        "(grey ends when the last bucket is full; each colour is a bucket that waits or is sent)"
     )
 
 

@@ -176,7 +176,7 @@ def share(params: int, stage: int, ranks: int, precision: str) -> dict[str, floa
 
 
 def sizes(seen: Mapping[str, Any], way: str, params: int) -> Iterator[tuple[str, float]]:
-    """Yield the bytes held and received, also relative to those that the way needs."""
+    """Yield the bytes held and received, also relative to what this way of sharding requires."""
     ranks, stage, held = dist.get_world_size(), STAGES[way], sum(seen["held"].values())
     yield "state_bytes", held
     yield "held_over_share", held / sum(share(params, stage, ranks, "float32").values())

@@ -25,7 +25,7 @@ WRONG = 99  # what counts as wrong if a function cannot be called
 
 
 def agree_wrong(signals: ModuleType, device: Any) -> int:
-    """Return in how many cases this rank is wrong about whether any rank received a warning."""
+    """Count the cases in which this rank is wrong about whether any rank was warned."""
     rank, wrong = torch.distributed.get_rank(), 0
     for who in (None, *range(torch.distributed.get_world_size())):
         signals.warnings[:] = [signal.SIGUSR1] if who == rank else []

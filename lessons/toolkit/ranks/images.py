@@ -10,10 +10,9 @@ Images = tuple[np.ndarray, np.ndarray]  # pixels from 0 to 1, labels
 
 
 def images_apart(own: Images, whole: Images, everyone: Callable[[Any], list]) -> dict[str, int]:
-    """Return how the images that all ranks read differ from the training set.
+    """Count the images that the ranks read too often or never, and those outside the training set.
 
-    Count images that were read too often, never read, or not in the set. everyone: a function that
-    returns the values of all ranks, on every rank.
+    everyone: a function that returns the values of all ranks, on every rank.
     """
     known, there = np.unique(names(*whole), return_counts=True)
     read, times = np.unique(np.concatenate(everyone(names(*own))), return_counts=True)

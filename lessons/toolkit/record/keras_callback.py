@@ -113,7 +113,7 @@ def step_counts(model: Any) -> tuple[int, int]:
 
 
 def steps_since(before: tuple[int, int], model: Any, params: Mapping[str, Any]) -> int | None:
-    """Return the number of steps since these counts; None if Keras 3 does not know it yet."""
+    """Return the steps since the counts in before, or None if Keras 3 does not know them yet."""
     pairs = zip(step_counts(model), before, strict=True)
     finished, begun = (now - then for now, then in pairs)
     if finished:

@@ -30,9 +30,9 @@ class Run(run_record.Run):
 
     Make it on every rank, after the ranks have met and the model is built, and before anything
     wraps or changes the model. Its parameters' facts come from the model, or from a list or
-    dictionary of NumPy arrays in its place. It takes two more facts: shard, the samples that this
-    rank reads, as (start, stop, step) or as indices (default with Keras: all of them), and labels,
-    the classes of these samples. It counts the samples of each class.
+    dictionary of NumPy arrays in its place. It takes two more facts. shard says which samples
+    this rank reads: (start, stop, step) or indices (default with Keras: all samples). labels are
+    the classes of these samples. The record counts the samples of each class.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class Run(run_record.Run):
                 yield float(np.ptp(np.stack(pieces), axis=0).max())
 
     def keras(self) -> Any:
-        """Return the run as a Keras callback. Put it last, but before any that writes files."""
+        """Return the run as a Keras callback. Only callbacks that write files come after it."""
         return run_record.keras_callback(RunMethods, self)
 
     def end(self, **results: Any) -> None:

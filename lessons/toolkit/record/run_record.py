@@ -201,7 +201,7 @@ class Run:
         return self.header.get("samples", data.get("train_samples"))
 
     def keras(self) -> Any:
-        """Return the run as a Keras callback. Put it last, but before any that writes files."""
+        """Return the run as a Keras callback. Only callbacks that write files come after it."""
         return keras_callback(KerasMethods, self)
 
     def evaluated(self, accuracy: Any, loss: Any = None, split: str = "validation") -> None:
@@ -304,7 +304,7 @@ def learning_rate(optimizer: Any) -> float | None:
 
 
 class Ranks(NamedTuple):
-    """This process among the others, and a collective that training does not use."""
+    """Store this process's rank, and a collective that training does not use."""
 
     rank: int = 0
     size: int = 1
@@ -327,7 +327,7 @@ def find_ranks() -> Ranks:
         except RuntimeError as error:
             reason = (str(error).splitlines() or [""])[0]
             sys.exit(
-                f"Run: Gloo, with which the ranks compare their records, cannot connect them: "
+                f"Run: Gloo cannot connect the ranks, so they cannot compare their records: "
                 f"{reason}. GLOO_SOCKET_IFNAME chooses the network interface."
             )
 

@@ -191,7 +191,7 @@ def small_model(program: Any) -> Any:
 
 def check_file(path: Path, files: list[str], model: Any, other: Any) -> None:
     if files != [path.name]:
-        advice = "Use the file name that checkpoints receives."
+        advice = "Use the file name that is passed to `checkpoints`."
         if not files:
             advice = "Rank 0 is the one that writes: `if hvd.rank() == 0`, with the ()."
         raise CheckFailed(
