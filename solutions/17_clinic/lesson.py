@@ -212,14 +212,15 @@ print(
 #
 # These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of thirty,
 # so write your own id into the first cell. You get the program, all that the ranks printed, stacks (from jobs that hung),
-# collectives and the accounting. Much in a program is harmless: it stands in other programs as well.
+# collectives and the accounting (`ExitCode` is code:signal: 9 is a kill, 6 an abort). Much in a program is harmless: it
+# stands in other programs as well.
 #
 # For each incident, say:
 #
 # - `rank`: who is at fault; of several, the lowest.
 # - `line`: a line of `train.py` (the right one of the two numbers that `show` prints) in which that rank does something
-#   else than the others, or in which they meet the result. There may be several; one is enough.
-# - `proof`: the number of a line of the recording (the left one) that shows which rank it was.
+#   else than the others, or in which the others meet the result. There may be several; one is enough.
+# - `proof`: the number of a line of the recording (the left one) in which this rank differs from the others.
 # - `kind`, one of ten:
 #
 # | kind | what happened to the rank |

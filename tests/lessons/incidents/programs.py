@@ -280,6 +280,8 @@ HARMFUL = {
     "late": {"guard", "norm", "sorted"},
     "unused": set(DECOYS),
 }
+# The packed images go by the rank itself, so with them only the labels would be read twice.
+CONTRADICTS = ("twice", "packed")
 MARK = "  #>"
 
 
@@ -322,7 +324,9 @@ def decoys(kind: str, own: Mapping[str, str], random: Random) -> dict[str, str]:
     names = sorted(set(DECOYS) - HARMFUL.get(kind, set()))
     for name in random.sample(names, min(3, len(names))):
         other, variant, functions = DECOYS[name]
-        if other != kind and not set(functions) & (own.keys() | found.keys()):
+        if (kind, name) == CONTRADICTS or other == kind:
+            continue
+        if not set(functions) & (own.keys() | found.keys()):
             texts = KINDS[other][variant]
             found |= {function: texts[function].replace(MARK, "") for function in functions}
     return found

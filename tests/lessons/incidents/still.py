@@ -21,6 +21,15 @@ PROOFS = {
     "unused": ([r"\[rank {r}\] RuntimeError: Expected to have finished reduction"],
                [r"\[rank {r}\] .*Parameter indices"]),
 }  # fmt: skip
+# Further lines at which a rank may be said to leave the others, or they to meet the result.
+MEAN = r"dist\.all_reduce\(.*grad\)|^    mean_gradients\(model\)"
+ALSO = {
+    "skipped": MEAN,
+    "killed": MEAN + r"|loss = train_step",
+    "infinite": MEAN + "|cross_entropy",
+    "short": r"^    finish\(model, rank\)|has no more batches|np\.load\(f\"share_|" + MEAN,
+    "unused": r"loss = train_step",
+}
 # In these kinds a rank makes another collective than the others, or none.
 BY_CALLS = ("skipped", "short", "order")
 
@@ -54,10 +63,9 @@ def section(text: str, rank: str) -> Iterator[tuple[int, str]]:
 
 def where_it_left(kind: str, program: Program) -> Sequence[int]:
     """Return the lines of the program at which the rank leaves the others."""
-    if kind not in ("killed", "infinite"):
-        return program.marked
-    spreads = re.compile(r"dist\.all_reduce\(.*grad\)|^    mean_gradients\(model\)|cross_entropy")
-    return [number for number, line in lines(program.text) if spreads.search(line)]
+    also = re.compile(ALSO.get(kind, "nowhere"))
+    found = {number for number, line in lines(program.text) if also.search(line)}
+    return sorted({*program.marked} | found)
 
 
 def what_is_wrong(text: str, answers: Mapping[str, Sequence[str]]) -> str:
