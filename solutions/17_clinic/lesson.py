@@ -244,12 +244,10 @@ course.incidents.contents(mine[0])
 course.incidents.show(mine[0])
 
 # %% [markdown]
-# The example is of the kind `order`: rank 0, line 19, 21 or 22, and line 137 proves it. Answer your six like this, with
-# one line of code for each. Nobody tells you whether an answer is right until your work is graded.
-#
-#     course.incidents.note("example", rank=0, line=22, kind="order", proof=137)
-#
-# Who learns without a class can practise with the answers: `lessons clinic --practice`.
+# The example is of the kind `order`: rank 0, line 19, 21 or 22, and line 137 proves it. Answer your six with one line of
+# code for each, like `course.incidents.note("example", rank=0, line=22, kind="order", proof=137)`. Nobody tells you
+# whether an answer is right until your work is graded. Who learns without a class can practise with the answers:
+# `lessons clinic --practice`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: note rank, line, kind and proof for each of your six incidents
