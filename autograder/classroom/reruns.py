@@ -29,11 +29,13 @@ def repeated(hand_in: HandIn, judged: Grade, reruns: Sequence[Rerun]) -> tuple[R
     """
     jobs = [(rerun, job) for rerun in reruns for job in rerun.jobs]
     readers, launches = own_readers(hand_in.rubric), {x for _, job in jobs for x in job.launches}
+    # A stored output may have runs of several jobs.
+    stored = launches | {run.launch for run in hand_in.runs if run.launch}
     runs = [
         run
         for rerun, job in jobs
         for run in read_files([rerun.outputs / file for file in job.files], readers)
-        if run.job_id == job.job_id and run.launch not in job.launches  # not a stored output
+        if run.job_id == job.job_id and run.launch not in stored
     ]
     runs = [run for run in runs if not is_strange(run, hand_in)]  # it printed what nobody reads
     checks = {check.id: check for check in hand_in.rubric.checks}

@@ -212,8 +212,8 @@ print(
 #
 # These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of thirty,
 # so write your own id into the first cell. You get the program, all that the ranks printed, stacks (from jobs that hung),
-# collectives and the accounting (`ExitCode` is code:signal: 9 is a kill, 6 an abort). Much in a program is harmless: it
-# stands in other programs as well.
+# collectives and the accounting (`ExitCode` is code:signal: 9 is a kill, 6 an abort). Much in a program is harmless, and
+# is also in other programs.
 #
 # For each incident, say:
 #

@@ -85,6 +85,19 @@ def test_an_output_of_another_job_does_not_count(tmp_path, grade):
     assert Code.RERUN_FEWER_POINTS.heading in result.table[0][5]
 
 
+def test_a_stored_output_with_the_runs_of_two_jobs_earns_nothing_again(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    torch = {"source": "torch", "test_accuracy": 0.975}
+    jobs = {
+        "77": (["5f0c2a91"], again("77", run="77aa77aa", **torch)),
+        "78": (["77aa77aa"], again("78", run="5f0c2a91")),
+    }
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", jobs)
+    result = grade(tmp_path / "class", *setting("reruns", reruns))
+    assert tier(result) == "self-consistent"
+    assert Code.RERUN_FEWER_POINTS.heading in result.table[0][5]
+
+
 def rerun_text(job):
     return json.dumps({"student": "ada", "lesson": "02", "jobs": [job]})
 

@@ -37,7 +37,7 @@ class Incident:
 
 @dataclass
 class Seen:
-    """What a run leaves behind."""
+    """Hold what a run leaves behind."""
 
     lines: list[str]  # of all ranks, in the order in which they came
     account: list[str]

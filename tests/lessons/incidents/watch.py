@@ -1,4 +1,4 @@
-"""What an incident's program imports: write this rank's stack and calls.
+"""Write a rank's stack and calls. The program of an incident imports this module.
 
 It does so after eight seconds, or when the rank fails.
 
