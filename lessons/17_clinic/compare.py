@@ -1,4 +1,4 @@
-"""What the tests of this lesson share: vectors, batches of all ranks, and counted collectives."""
+"""Compare vectors, join the batches of all ranks and count collectives, for this lesson's tests."""
 
 import contextlib
 
