@@ -64,7 +64,6 @@ class Rank:
     built_hash: str | None = None
     start_hash: str | None = None  # hash of the parameters that training began with
     param_hash: str | None = None
-    files_written: int | None = None
     steps: int | None = None  # number of steps in its last epoch
     loss: float | None = None  # loss on its own samples in its last epoch
     where: Where | None = None
@@ -169,9 +168,6 @@ class RunEnd(Facts):
     param_moved: float | None = None  # largest change of a parameter during training
     params_changed: float | None = None
     param_spread: float | None = None  # largest difference of a parameter between ranks
-    files_written: float | None = None
-    files_found: float | None = None
-    checkpoint_hash: str | None = None  # "": the checkpoint could not be read back
     reason: str | None = None  # the exception that ended the program
 
 

@@ -13,7 +13,6 @@ from autograder.grouping import grouped
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.record_facts import (
-    at_end,
     different,
     first_line,
     in_header,
@@ -24,22 +23,6 @@ from autograder.measuring.record_facts import (
 from autograder.records import Run
 
 # --- ranks ----------------------------------------------------------------------------------
-
-
-def files_written(run: Run) -> Measure:
-    """Return the number of files written by all ranks, or the number that rank 0 reports."""
-    counts = [rank.files_written for rank in run.ranks]
-    if counts and None not in counts:
-        return exact(sum(filter(None, counts)), "files", run.rank_lines, "sum over ranks")
-    return at_end("files_written", "files")(run)
-
-
-def checkpoint_kept(run: Run) -> str:
-    """Return "yes" if rank 0 read the final parameters back from its file."""
-    trained = [rank.param_hash for rank in run.ranks if rank.rank == 0]
-    if run.end.checkpoint_hash is None or not trained or trained[0] is None:
-        raise NotMeasured("the output does not report what the checkpoint contains")
-    return yes_if(run.end.checkpoint_hash == trained[0])
 
 
 def labels_apart(counts: Sequence[Sequence[int]]) -> float:

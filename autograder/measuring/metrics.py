@@ -141,12 +141,6 @@ METRICS: dict[str, Metric] = {
         "largest difference in a parameter between ranks"),
     "same_params": Metric(course.same_params, "the same parameters, bit for bit", base=True),
     # what was written
-    "files_written": Metric(course.files_written, "checkpoint files that the ranks wrote",
-        "files"),
-    "files_found": Metric(at_end("files_found", "files"), "new checkpoint files on the disk",
-        "files"),
-    "checkpoint_kept": Metric(course.checkpoint_kept,
-        "the checkpoint has the trained parameters"),
     "chain_intact": Metric(record_facts.chain_intact, "the record is complete and unchanged"),
     "error_file_separate": Metric(record_facts.error_file_separate,
         "errors are in a separate file"),

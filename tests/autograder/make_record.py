@@ -144,14 +144,13 @@ def add_epoch(writer: Writer, about: Recorded, number: int) -> None:
 
 def add_end(writer: Writer, about: Recorded, began: float) -> None:
     for rank in about.ranks:
-        value = {"rank": rank, "samples": about.samples // about.size, "files_written": None}
+        value = {"rank": rank, "samples": about.samples // about.size}
         value |= {"start_hash": about.start, "param_hash": about.hashes[rank % len(about.hashes)]}
         writer.add("rank_end", value | about.end_says, rank=rank)
     total = sum(about.seconds) + 2 if about.total is None else about.total
     writer.clock = max(writer.clock, began + 1000 * total)
     value = {"seconds": total, "test_accuracy": about.test_accuracy, "test_loss": 0.08}
     value |= {"param_moved": 0.3, "param_spread": 0.0 if about.size > 1 else None}
-    value |= {"files_written": 1}
     writer.add("run_stop", value | about.end, "INTERVAL_END", status="success")
 
 

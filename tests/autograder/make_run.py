@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from autograder.reading.formats.record_values import end_of, header_of, measure_of
+from autograder.reading.formats.record_values import header_of, measure_of, typed
 from autograder.records import Header, MeasureEvent, Run, RunEnd
 
 
@@ -17,7 +17,7 @@ def make_header(facts: dict) -> Header:
 
 
 def make_end(facts: dict) -> RunEnd:
-    return end_of(facts, ignore)
+    return RunEnd(**typed(RunEnd, facts, ignore))
 
 
 def ignore(name: str, reason: str) -> None:

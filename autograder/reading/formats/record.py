@@ -7,7 +7,6 @@ from autograder.codes import FindingCode
 from autograder.notes import Note
 from autograder.reading.formats.record_values import (
     Chain,
-    end_of,
     measure_of,
     slice_of,
     typed,
@@ -16,7 +15,7 @@ from autograder.reading.formats.record_values import (
 )
 from autograder.reading.line_facts import make_problem
 from autograder.reading.printed_numbers import count, exact, finite
-from autograder.records import MeasureEvent, Number, Rank, Where
+from autograder.records import MeasureEvent, Number, Rank, RunEnd, Where
 
 FORMAT = "record"
 # Limits per submission; no run of a course has more.
@@ -239,7 +238,7 @@ def take_end(launch: Launch, line: RecordLine) -> None:
             launch.complain(line.where, name, reason, FindingCode.READ_PROBLEM)
 
     launch.facts |= {
-        "end": end_of(line.value, complain),
+        "end": RunEnd(**typed(RunEnd, line.value, complain)),
         "ended_ms": line.written_ms,
         "total_seconds": quantity(launch, line, "seconds", line.value.get("seconds")),
     }

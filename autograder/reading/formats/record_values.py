@@ -159,14 +159,6 @@ def header_of(value: Mapping[str, Any], complain: Complain) -> Header:
     return Header(**facts, others=others) if value else NO_HEADER
 
 
-def end_of(value: Mapping[str, Any], complain: Complain) -> RunEnd:
-    """Return the run's end. Faulty facts are reported to `complain`."""
-    facts = typed(RunEnd, value, complain)
-    if "checkpoint_hash" in value:
-        facts.setdefault("checkpoint_hash", "")
-    return RunEnd(**facts)
-
-
 def measure_of(
     value: Mapping[str, Any], where: Where | None = None, written_ms: float | None = None
 ) -> MeasureEvent:

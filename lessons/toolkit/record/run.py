@@ -204,9 +204,7 @@ class Run(run_record.Run):
         self.tell_machine()
         self.tell_program(program.later_values(self.told))
         names = ("param_moved", "params_changed", "param_spread")
-        super().end(
-            **{name: self.seen.get(name) for name in names} | {"files_written": None} | results
-        )
+        super().end(**{name: self.seen.get(name) for name in names} | results)
 
 
 def weights(model: Any) -> list[Any]:

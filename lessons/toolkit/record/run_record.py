@@ -230,7 +230,7 @@ class Run:
 
     def last_facts(self) -> dict[str, Any]:
         """Return the facts that a rank reports when it ends."""
-        facts = {"rank": self.rank, "param_hash": None, "samples": None, "files_written": None}
+        facts = {"rank": self.rank, "param_hash": None, "samples": None}
         last = {"steps": self.steps or None, "loss": short(self.logged.get("loss"))}
         return facts | (last if self.epochs else {})
 

@@ -54,8 +54,7 @@ def full(size: int) -> Run:
         start="s",
         rank_says={"built_hash": "s", "labels": [3, 1]},
         end_says={"steps": 3, "loss": 0.5},
-        end={"param_moved": 0.5, "params_changed": 9, "param_spread": 0.0, "checkpoint_hash": "h"}
-        | {"files_written": 1, "files_found": 1},
+        end={"param_moved": 0.5, "params_changed": 9, "param_spread": 0.0},
         measures=(
             *({"name": name, "value": 0.01, "unit": "s"} for name in ("step_s", "allreduce_s")),
             *some_rounds((1.0, 1.1, 1.2), (1.1, 1.2, 1.3), (1.2, 1.3, 1.4)),
@@ -133,11 +132,6 @@ BESIDE_EACH_OTHER = [  # metric, each rank's facts, the end's facts, the value
     ("share_steps", [{}, {"samples": 65}], {}, 3),
     ("labels_apart", [{"labels": (10, 10)}, {"labels": (20, 20)}], {}, 0),
     ("labels_apart", [{"labels": (10, 0)}, {"labels": (10, 20)}], {}, 0.5),
-    ("files_found", [{}], {"files_found": 2}, 2),
-    ("files_written", [{"files_written": 1}] * 2, {"files_written": 1}, 2),
-    ("files_written", [{"files_written": 1}, {}], {"files_written": 1}, 1),
-    ("checkpoint_kept", [{}, {"param_hash": "q"}], {"checkpoint_hash": "p"}, "yes"),
-    ("checkpoint_kept", [{}], {"checkpoint_hash": None}, "no"),
 ]
 
 

@@ -171,7 +171,7 @@ def test_of_a_flood_a_part_is_kept_and_the_rest_is_reported(monkeypatch):
     assert "more record lines" in reasons(epochs)
 
 
-@pytest.mark.parametrize(("name", "value"), [("param_spread", "none"), ("files_written", [2])])
+@pytest.mark.parametrize(("name", "value"), [("param_spread", "none"), ("param_moved", [2])])
 def test_a_fact_of_the_end_that_has_another_type_is_reported(name, value):
     writer = Writer()
     writer.add("header", {"world_size": 1})
