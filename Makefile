@@ -41,7 +41,7 @@ demo: .venv       ## run lesson 02 and the speed job of lesson 10 on this machin
 speed-job:
 	@if [ $$(.venv/bin/python -c 'from autograder.cpus import *; print(len(whole_cores()))') = 1 ]; \
 	then echo "$(ONE_CORE)"; else set -e; \
-	cp -r solutions/10_native build/demo/run/10_speed; cd build/demo/run/10_speed; \
+	cp -rL solutions/10_native build/demo/run/10_speed; cd build/demo/run/10_speed; \
 	COURSE_SITE="$(CURDIR)/cluster/sites/laptop.sh" \
 	    ../../../../.venv/bin/cluster submit --wait job_speed.sbatch; cd ../../../..; \
 	cp -r build/demo/run/10_speed build/demo/submissions/you/10; \

@@ -44,6 +44,14 @@ def test_build_makes_what_a_student_gets(course, lessons_command):
     assert "SOLUTION" not in "".join(path.read_text() for path in made.iterdir())
 
 
+def test_a_link_to_another_file_becomes_a_plain_file(course, lessons_command):
+    (source(course).parent / "again.csv").symlink_to("table.csv")
+    lessons_command("build")
+    made = course / "lessons" / NAME / "again.csv"
+    assert not made.is_symlink()
+    assert made.read_bytes() == made.with_name("table.csv").read_bytes()
+
+
 def test_a_built_notebook_is_clean_valid_and_has_its_kernel(course, lessons_command):
     lessons_command("build")
     notebook = page(course)
