@@ -361,11 +361,10 @@ course.plots.race(needed, gains, target)
 #
 # ## The schedule in Horovod
 #
-# `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and divide
-# the data as in lesson 08. Before every step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in
-# `lars_keras.py` and `lars_torch.py` (twenty lines each). With momentum, Keras' own SGD is a different rule: each
-# gradient keeps its rate inside the sum, while your `update` and PyTorch multiply the whole sum by today's rate.
-# (Goyal and others, section 3: *momentum correction*.)
+# `train_horovod.py` is lesson 07's program with your `rates.py`, and divides the data as in lesson 08. Before every
+# step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in `lars_keras.py` (twenty lines). With
+# momentum, Keras' own SGD is a different rule: each gradient keeps its rate inside the sum, while your `update` and
+# PyTorch multiply the whole sum by today's rate. (Goyal and others, section 3: *momentum correction*.)
 #
 # In the `full` profile, the next cell also submits `nodes.py`, with lesson 03's network, on 1, 2, 4 … ranks. It is the
 # race above, with real workers.
@@ -375,10 +374,10 @@ layers = ["--lars", "0.02", "--momentum", "0.9", "--lr", "1"]
 small = {"smoke": ["--train-samples", "3200"], "full": []}[profile]
 two = course.on_nodes(2, gpus if profile == "full" else "")
 horovod = course.submit("job_horovod.sbatch", *small, options=two)
-horovod += course.submit("job_horovod_torch.sbatch", *small, *layers, options=two)
+horovod += course.submit("job_horovod.sbatch", *small, *layers, options=two)
 for run in horovod:
     lrs = [epoch.lr for epoch in run.epochs]  # of each epoch's last step
-    print(f"{run.header['source']:14} rate {lrs[0]:.3g} → {max(lrs):.3g} → {lrs[-1]:.2g}, spread",
+    print(f"{run.header['optimizer']:4} rate {lrs[0]:.3g} → {max(lrs):.3g} → {lrs[-1]:.2g}, spread",
           f"{run.end['param_spread']}, test accuracy {run.test_accuracy.value:.4f}")  # fmt: skip
 if profile == "full":
     ranks = ranks or course.two_nodes()
@@ -388,7 +387,7 @@ if profile == "full":
               f"{reached.value:.1f} s to 0.5" if reached else "0.5 is not reached")  # fmt: skip
 
 # %% [markdown]
-# **What you should see.** In both frameworks the rate is nearly twice the base at the end of the first epoch and
+# **What you should see.** With both optimizers the rate is nearly twice the base at the end of the first epoch and
 # falls to almost nothing in the last one, and the spread of the parameters is 0. LARS needs other rates than SGD:
 # rate 1 with a trust of 0.02 moves each layer by 2 % of its weights' norm in a step without momentum, and momentum
 # 0.9 and twice the rate on two ranks make that up to 40 % (computed).

@@ -1,4 +1,4 @@
-"""Tests of lesson 09's schedule and LARS in the Horovod programs, on two real ranks."""
+"""Tests of lesson 09's schedule and LARS in the Horovod program, on two real ranks."""
 
 import json
 import sys
@@ -30,26 +30,21 @@ def by_formula(trust, gradients_of, steps, lr_of):
     return path
 
 
-WORDS = {"keras": (), "torch": ("--lars", "0.02", "--momentum", "0.9")}
-PROGRAMS = {"keras": "train_horovod.py", "torch": "train_horovod_torch.py"}
-
-
-@pytest.fixture(scope="module", params=["keras", "torch"])
-def on_two_ranks(request, tmp_path_factory):
-    """Return the framework, the paths that STEPS prints, and the record of the program."""
-    framework, asked = request.param, "--epochs 3 --warmup 1 --decay cosine --train-samples 1601"
-    steps, folder = tmp_path_factory.mktemp("steps"), tmp_path_factory.mktemp(framework)
-    words = [*asked.split(), *WORDS[framework]]
-    starts = [(steps, STEPS, [framework]), (folder, LESSON / PROGRAMS[framework], words)]
+@pytest.fixture(scope="module")
+def on_two_ranks(tmp_path_factory):
+    """Return the paths that STEPS prints, and the record of the program."""
+    words = "--epochs 3 --warmup 1 --decay cosine --train-samples 1601 --lars 0.02 --momentum 0.9"
+    steps, folder = tmp_path_factory.mktemp("steps"), tmp_path_factory.mktemp("program")
+    starts = [(steps, STEPS, []), (folder, LESSON / "train_horovod.py", words.split())]
     _, record = run_together(2, starts)
-    return framework, json.loads((steps / "job.out").read_text()), record
+    return json.loads((steps / "job.out").read_text()), record
 
 
 @pytest.mark.slow
 @pytest.mark.ranks
 def test_lars_as_an_optimizer_follows_its_formula(on_two_ranks):
     """Check two steps by hand; then six with different gradients on the ranks and another rate."""
-    _, found, _ = on_two_ranks
+    found, _ = on_two_ranks
     # |w| = 5 and |g| = 10: trust 0.01 makes 0.005 of each gradient; zero biases go unscaled, and
     # in the second step, with |b| = 0.2236 and |g| = 2.236, 0.001 of theirs.
     (w, b), (w2, b2) = found["hand"]
@@ -67,7 +62,7 @@ def test_lars_as_an_optimizer_follows_its_formula(on_two_ranks):
 @pytest.mark.slow
 @pytest.mark.ranks
 def test_the_rate_of_the_last_steps_is_the_schedules(on_two_ranks):
-    framework, _, found = on_two_ranks
+    _, found = on_two_ranks
     steps = 3 * 25  # epochs of 800 of the 1,601 images for each rank, in batches of 32
     assert [epoch.steps for epoch in found.epochs] == [25, 25, 25]
     assert {epoch.unique_samples for epoch in found.epochs} == {1600}
@@ -76,4 +71,4 @@ def test_the_rate_of_the_last_steps_is_the_schedules(on_two_ranks):
     np.testing.assert_allclose(told, right, rtol=1e-6, atol=1e-9)
     assert found.end["param_spread"] == 0.0
     assert found.header["lr"] == pytest.approx(0.2)
-    assert found.header["optimizer"] == {"keras": "sgd", "torch": "lars"}[framework]
+    assert found.header["optimizer"] == "lars"

@@ -38,7 +38,6 @@ CHAIN = [
     ("09_learning_rate/train.py", "06_allreduce/train.py", 83),
     ("09_learning_rate/train_horovod.py", "07_horovod/train.py", 40),
     ("09_learning_rate/nodes.py", "07_horovod/nodes.py", 24),
-    ("09_learning_rate/train_horovod_torch.py", "07_horovod/train_torch.py", 29),
     ("10_native/train.py", "02_serial/train_torch.py", 55),
     ("10_native/train_lightning.py", "02_serial/train_torch.py", 81),
     ("16_tensorflow/train_multiworker.py", "02_serial/train.py", 50),

@@ -1,6 +1,6 @@
 """Run LARS with Horovod on real ranks, and print the parameters after each step as JSON.
 
-mpirun -np 2 python lars_steps.py keras|torch
+mpirun -np 2 python lars_steps.py
 """
 
 import json
@@ -23,7 +23,7 @@ def rate(step: int) -> float:
     return 0.1 * (1 + step)
 
 
-def with_keras(trust, gradients_of, steps, lr_of):
+def run_steps(trust, gradients_of, steps, lr_of):
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     import horovod.tensorflow.keras as hvd
     import tensorflow as tf
@@ -47,37 +47,14 @@ def with_keras(trust, gradients_of, steps, lr_of):
     return path, hvd.rank()
 
 
-def with_torch(trust, gradients_of, steps, lr_of):
-    import horovod.torch as hvd
-    import torch
-
-    from lars_torch import LARS
-
-    hvd.init()
-    variables = [torch.nn.Parameter(torch.tensor(part)) for part in START]
-    named = [(str(number), part) for number, part in enumerate(variables)]
-    optimizer = LARS(variables, 0.5, 0.9, trust)
-    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=named)
-    path = []
-    for step in range(steps):
-        given = gradients_of(step, hvd.rank())
-        for group in optimizer.param_groups:
-            group["lr"] = lr_of(step)
-        optimizer.zero_grad()
-        pairs = zip(given, variables, strict=True)
-        sum((torch.tensor(g, dtype=torch.float32) * v).sum() for g, v in pairs).backward()
-        optimizer.step()
-        path.append([v.detach().tolist() for v in variables])
-    return path, hvd.rank()
-
-
 def main() -> None:
     sys.path.insert(0, str(Path(__file__).parents[3] / "solutions" / "09_learning_rate"))
-    steps = {"keras": with_keras, "torch": with_torch}[sys.argv[1]]
     found = {
-        "hand": steps(0.01, lambda step, rank: [np.array(g) for g in HAND[step]], 2, lambda _: 0.1),
-        "lars": steps(0.02, own_gradients, 6, rate),
-        "sgd": steps(0.0, own_gradients, 6, rate),
+        "hand": run_steps(
+            0.01, lambda step, rank: [np.array(g) for g in HAND[step]], 2, lambda _: 0.1
+        ),
+        "lars": run_steps(0.02, own_gradients, 6, rate),
+        "sgd": run_steps(0.0, own_gradients, 6, rate),
     }
     if found["hand"][1] == 0:
         print(json.dumps({name: path for name, (path, _) in found.items()}))
