@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from autograder.codes import GradeStatus
 from autograder.evidence.accounting import AccountedJob
 from autograder.measuring.interval import Measure
+from autograder.settings.answer_hints import Hashes
 from autograder.settings.policy import Policy
 from autograder.settings.reruns import Rerun
 from autograder.settings.rubric import Pieces
@@ -22,6 +23,7 @@ class ClassSettings:
     released: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # lesson -> program
     solved: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # the solution's gaps
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
+    answer_hashes: Hashes = field(default_factory=dict)  # for students, without the answers
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
     accounting_required: bool = False  # whether to look at runs outside these jobs
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster

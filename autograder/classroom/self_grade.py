@@ -1,7 +1,8 @@
 """Grade a student's own work before it is submitted.
 
 The expected answers, the site's calibration and the accounting are not used, because only the
-instructor has them. Therefore, the result is the same in every edition.
+instructor has them; hashes say whether an answer looks right. Therefore, the result is the same in
+every edition.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from autograder.classroom.grading import grade_files
 from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus, ReasonCode
 from autograder.safe_text import printable_record
 from autograder.settings import draws
+from autograder.settings.answer_hints import hint
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
 from autograder.submissions.answers import answers_of
 from autograder.submissions.kinds import folder_lesson
@@ -96,7 +98,18 @@ def grade_yourself(
     grade = replace(grade, checks=tuple(map(without_numbers, grade.checks)))
     asked, own = {check.id: check for check in rubric.checks}, SelfGrade(grade, rubric)
     undecided = (left_open(c, asked[c.id], rubric, grade.profile) for c in own.visible)
-    return replace(own, undecided=tuple(chain.from_iterable(undecided)))
+    given, _ = answers_of(files.answers, rubric.answers)
+
+    def checked(left: Undecided) -> Undecided:
+        if left.about not in given:
+            return left
+        asked, text = rubric.answers[left.about], given[left.about].text
+        wrong = hint(rubric.lesson, left.about, asked, text, settings.answer_hashes)
+        if wrong is None:
+            return left
+        return replace(left, looks="wrong" if wrong else "right", hint=wrong)
+
+    return replace(own, undecided=tuple(map(checked, chain.from_iterable(undecided))))
 
 
 def graded(files: LessonFiles, settings: ClassSettings, profile: Profile) -> Grade:

@@ -10,7 +10,7 @@ from autograder.classroom.self_grade import grade_yourself, own_files
 from autograder.commands.options import THERE, rubrics_in, rubrics_option
 from autograder.report import self_report
 from autograder.safe_text import shortened
-from autograder.settings import rubric
+from autograder.settings import answer_hints, rubric
 from autograder.settings.draws import key_of_release
 from autograder.settings.policy import lesson_meant
 from autograder.settings.rubric import load_released
@@ -59,4 +59,5 @@ def own_settings(rubrics: Path = rubric.FOLDER) -> ClassSettings:
     loaded = rubrics_in(rubrics)
     released = {n: load_released(rubrics / "released" / f"{n}.json") for n in loaded}
     key = key_of_release(rubrics)
-    return ClassSettings(rubrics=loaded, expected={}, released=released, term_key=key)
+    hashes = answer_hints.hashes(rubrics)
+    return ClassSettings(loaded, {}, released=released, term_key=key, answer_hashes=hashes)

@@ -12,7 +12,14 @@ from statistics import mean, median
 
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.grouping import grouped
-from autograder.report.rendering import Titles, before_rounding, full_name, points, render
+from autograder.report.rendering import (
+    Titles,
+    before_rounding,
+    full_name,
+    points,
+    render,
+    standing_of,
+)
 from autograder.report.student.page import points_lost
 from autograder.safe_text import file_name
 from autograder.settings.policy import Policy
@@ -163,7 +170,7 @@ class Cell:
     later: str = ""  # the student's own due time
     most: float = 0.0  # the points that a missing lesson loses
     changed: str = ""  # why the points differ from the sum of the checks
-    exact: str = ""  # the points before rounding
+    exact: str = ""  # the points before rounding, and those that wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +249,8 @@ def cell(rows: Sequence[Grade], head: Column, policy: Policy) -> Cell:
     if row.score is not None:
         share = row.score / row.max_score if row.max_score else 0.0
         kind = "full" if share >= 1 else "part" if share > 0 else "zero"
-        changed, exact = "; ".join(row.for_instructor), before_rounding(row)
+        changed = "; ".join(row.for_instructor)
+        exact = "; ".join(filter(None, (before_rounding(row), standing_of(row))))
         return Cell(points(row.score), kind, row.score, look, changed=changed, exact=exact)
     if row.status == GradeStatus.MISSING:
         if head.never_due and not look:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.errors import SettingsError
 from autograder.report import filling
-from autograder.report.rendering import points
+from autograder.report.rendering import points, standing_of
 from autograder.safe_text import csv_cell
 from autograder.settings.roster import Person
 from autograder.verdict import WAITS, Grade
@@ -87,7 +87,6 @@ def filled_name(worksheet: Path) -> str:
 
 def comment(row: Grade) -> str:
     """Return the comment for the student: no hidden checks, and no time, which Moodle shows."""
-    waiting = f"points waiting for your instructor: {row.waiting:g}" if row.waiting else ""
     less = (c for c in row.checks if c.score < c.points and not c.hidden and c.status != WAITS)
     lost = (f"{c.title}: {points(c.score)}/{points(c.points)}" for c in less)
-    return "; ".join(filter(None, [row.status, *lost, waiting, *row.changes]))
+    return "; ".join(filter(None, [row.status, *lost, standing_of(row), *row.changes]))

@@ -27,6 +27,20 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def standing(earned: float, most: float, waiting: float) -> str:
+    """State the points that are earned, those that wait for the instructor, and those missing."""
+    have, lost = round(earned + waiting, 2), round(most - earned - waiting, 2)
+    how = "if the instructor agrees" if waiting >= 0.005 else "earned"
+    not_yet = f", {points(lost)} not yet" if lost else ""
+    return f"{points(have)} of {counted(most, 'point')} {how}{not_yet}"
+
+
+def standing_of(row: Grade) -> str:
+    """Return the standing of a lesson of which points wait for the instructor, or ""."""
+    waits = row.waiting and row.score is not None
+    return standing(row.score or 0.0, row.max_score + row.waiting, row.waiting) if waits else ""
+
+
 def before_rounding(row: Grade) -> str:
     return "" if row.unrounded is None else f"{points(row.unrounded)} before rounding"
 
@@ -73,7 +87,14 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     source = env.loader.get_source(env, "style.css")[0]  # type: ignore[union-attr]
-    functions: list[Callable] = [points, counted, shown, changed_line, before_rounding]
+    functions: list[Callable] = [
+        points,
+        counted,
+        shown,
+        changed_line,
+        before_rounding,
+        standing_of,
+    ]
     env.globals.update({function.__name__: function for function in functions})
     env.globals.update(style=Markup(source), signs=SIGNS, legend=LEGEND)
     env.filters.update(coded=coded, sentence=sentence)

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Sequence
 from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus
 from autograder.grouping import grouped
-from autograder.report.rendering import check_line, points, render
+from autograder.report.rendering import check_line, render, standing
 from autograder.report.student.next_steps import for_student
 from autograder.report.student.said_once import reasons_in
 from autograder.safe_text import LONGEST, printable
 from autograder.settings.rubric_schema import depends_on_profile
 from autograder.verdict import NOT_MEASURED, Part
-from autograder.wording import counted
 
 
 def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
@@ -32,19 +31,16 @@ def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
         for_student=for_student,
         decided_parts=decided_parts,
         by_hint=by_hint,
-        standing=standing,
+        own_standing=own_standing,
         depends_on_profile=depends_on_profile,
     )
     return "\n".join(printable(line, LONGEST) for line in report.split("\n"))
 
 
-def standing(own: SelfGrade) -> str:
-    """Say how many of the points are earned or wait for the instructor, and how many are lost."""
-    have = sum(check.score for check in own.visible) + own.open_points
-    most = sum(check.points for check in own.visible)
-    how = "if your instructor agrees" if own.open_points >= 0.005 else "earned"
-    lost = f", {points(round(most - have, 2))} not yet" if most - have >= 0.005 else ""
-    return f"{points(round(have, 2))} of {counted(most, 'point')} {how}{lost}"
+def own_standing(own: SelfGrade) -> str:
+    """Return the standing of a lesson that has not been submitted yet."""
+    earned = sum(check.score for check in own.visible)
+    return standing(earned, sum(check.points for check in own.visible), own.open_points)
 
 
 def decided_parts(parts: Iterable[Part]) -> list[Part]:

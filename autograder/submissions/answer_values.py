@@ -12,6 +12,7 @@ THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
 POINTS = re.compile(r"[+-]?\d{1,3}((\.\d{3})+,\d+|(\.\d{3}){2,})\Z")
 EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}\Z")  # 150.528 and 150,528
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
+LABELLED = re.compile(r"^(?:rank|line|step|exercise|rang|zeile|schritt)\s*(?=\d)", re.I)  # `rank 2`
 SAME_WORDS = {"true": "yes", "ja": "yes", "false": "no", "nein": "no"}
 
 # The names of each unit, and its size in a base unit.
@@ -53,6 +54,7 @@ def readings(text: str, unit: str = "") -> tuple[float, ...]:
     because the point or comma may separate thousands or decimals, depending on the country.
     """
     text = unquoted(text.replace("\u2212", "-").replace("\u00a0", " "))
+    text = text if unit else LABELLED.sub("", text, count=1)
     text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands separators
     match = VALUE.match(text.rstrip(".").strip())
     if match is None:

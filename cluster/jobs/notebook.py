@@ -7,6 +7,7 @@ import shlex
 import socket
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -40,7 +41,13 @@ class JobError(RuntimeError):
     """A job that failed. Jupyter shows only the lines of the message."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"{type(self).__name__}: {self}"]
+        return [in_lines(f"{type(self).__name__}: {self}")]
+
+
+def in_lines(text: str) -> str:
+    """Wrap long lines, which a notebook would break within words."""
+    wrapper = textwrap.TextWrapper(96, subsequent_indent="  ", break_long_words=False)
+    return "\n".join(wrapper.fill(line) for line in text.split("\n"))
 
 
 class SubmitError(JobError):
@@ -246,7 +253,7 @@ def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
 
 
 def explain(status: JobStatus) -> str:
-    failure_advice.tell([status], print)
+    failure_advice.tell([status], lambda line: print(in_lines(line)))
     file = status.error or status.output
     written = file is not None and file.is_file()
     at = f"; its last lines are above, and the whole text is in {file}" if written else ""

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.settings import rubric
+from autograder.settings.answer_hints import HASHES, hashes_of
 from autograder.settings.draws import about_items
 from lessons.edition.gaps import find_gaps
 from lessons.folders import choose_lessons, made_by_hand
-from lessons.questions.answer_hints import HASHES, hashes_of
 
 RUBRICS = Path("autograder") / "rubrics"
 EXPECTED = "expected.yaml"  # the answers about an item of a pool; students do not get it
@@ -22,10 +22,9 @@ EXPECTED = "expected.yaml"  # the answers about an item of a pool; students do n
 def answer_hashes(root: Path) -> dict[Path, bytes]:
     """Return the file of hashes of all words and numbers that a rubric expects as answers.
 
-    The result is empty if there are no expected answers or the folder for the file is missing.
+    The result is empty if there are no expected answers.
     """
-    file = Path("lessons") / "questions" / HASHES.name
-    if not (root / RUBRICS / "expected").is_dir() or not (root / file.parent).is_dir():
+    if not (root / RUBRICS / "expected").is_dir():
         return {}
     hashes: dict[str, dict[str, list[str]]] = {}
     for path in sorted((root / RUBRICS).glob("[0-9][0-9].yaml")):
@@ -39,7 +38,7 @@ def answer_hashes(root: Path) -> dict[Path, bytes]:
         if right:
             hashes[path.stem] = right
     content = json.dumps(hashes, indent=1) + "\n"
-    return {file: content.encode()}
+    return {RUBRICS / HASHES: content.encode()}
 
 
 def pools(root: Path) -> dict[Path, bytes]:

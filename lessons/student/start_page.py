@@ -12,7 +12,7 @@ import click
 
 from autograder.errors import SettingsError
 from autograder.reading.files import read_files
-from autograder.report.self_report import standing
+from autograder.report.self_report import own_standing
 from autograder.wording import counted
 from cluster.sites import site_files
 from lessons.folders import START_PAGE, lesson_folders, notebook_in
@@ -104,7 +104,7 @@ def at_present(folder: Path, _: float) -> tuple[str, tuple[str, ...]]:
     runs = read_files(folder / path for path in bundle.files.get("outputs", []))
     missing = tuple(dict.fromkeys(what_is_missing(bundle, folder.name[:2], runs)))
     own = own_grade(bundle, folder.name[:2])
-    return standing(own) if own else "", missing
+    return own_standing(own) if own else "", missing
 
 
 def start_page(lessons: Path) -> str:

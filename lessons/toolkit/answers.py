@@ -4,11 +4,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from autograder.settings import rubric
+from autograder.settings import answer_hints, rubric
 from autograder.submissions.answers import parse_answers
 from autograder.submissions.kinds import lesson_of
 from autograder.wording import counted
-from lessons.questions import answer_hints
 from lessons.questions.form import of_another_kind
 
 

@@ -154,7 +154,7 @@ def test_points_by_hand_wait_for_a_row_with_a_reason(tmp_path, grade):
         assert ("1 grade with points that wait" in result.stderr) == waits
         for score in (line["score"], moodle["Grade"]):
             assert bool(score) != waits
-        assert ("waiting" in moodle["Feedback"], cells["waiting"] != "0.0") == (waits, waits)
+        assert ("agrees" in moodle["Feedback"], cells["waiting"] != "0.0") == (waits, waits)
         assert ("02 A report" in (result.folder / "canvas.csv").read_text()) != waits
         return result.table[0][2], codes, waits, line["max_score"], result.exit_code
 

@@ -66,7 +66,7 @@ def test_the_worksheet_of_another_assignment_is_refused(tmp_path, collect, roste
 
 def test_a_clone_of_the_whole_course_counts_its_lessons_alone(tmp_path, grade, roster):
     """Not the course's own programs, nor the table of answers that it has."""
-    course = {"autograder/cli.py": b"", "lessons/questions/answer_hashes.json": b"flat = 3"}
+    course = {"autograder/cli.py": b"", "autograder/rubrics/answer_hashes.json": b"flat = 3"}
     course |= {
         "lessons/00_cluster/train.py": b"",
         "lessons/toolkit/answers.py": b"",

@@ -22,7 +22,7 @@ def yourself(*words):
 CASES = {
     "all of it": (
         {},
-        ["10 of 10 points if your instructor agrees (profile full)",
+        ["10 of 10 points if the instructor agrees (profile full)", "these look right: s4_epoch_s",
          "compared with what the solution reaches on your site"],
         ["not yet", "found:"],
         0,
@@ -35,9 +35,9 @@ CASES = {
     ),
     "an answer whose truth is kept": (
         {"answers": RIGHT_ANSWERS | {"s4_epoch_s": "99"}},
-        ["s4_epoch_s is right. To check it again yourself: Multiply the microseconds per"],
+        ["These answers are wrong:", "s4_epoch_s: Multiply the microseconds per", "0.4 not yet"],
         ["7.2", "which is not it"],
-        0,
+        1,
     ),
     "no attempt, no hint": (
         {"answers": {k: v for k, v in RIGHT_ANSWERS.items() if k != "s4_epoch_s"}},

@@ -71,6 +71,7 @@ def test_two_values_of_one_question_do_not_count():
         ("0.91,", "s", 0.91),
         ("43,902 images/s", "samples/s", 43902), ("43 902 img/sec", "samples/s", 43902),
         ("12 GB per second", "GB/s", 12), ("12 TFLOP/s", "GFLOP/s", 12000), ("2 GB", "MB", 2000),
+        ("rank 2", "", 2), ("Line 40", "", 40), ("rank 2", "ms", None),
         ("1.9x", "", 1.9), ("1.9 times", "", 1.9), ("1,9-fach", "", 1.9),
         ("60 000", "", 60000), ("60’000", "", 60000),
         ("5 %", "", 0.05), ("−3", "", -3),

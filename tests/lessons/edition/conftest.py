@@ -22,7 +22,11 @@ def small(course, lessons_command):
     expected.mkdir(parents=True)
     lessons_command("build")
     (expected / "01.yaml").write_text("answer_of_everything: 42.5\n")
-    (expected.parent / "01.yaml").write_text("lesson: '01'\n")
+    (expected.parent / "01.yaml").write_text(
+        "{lesson: '01', title: Small, points: 1, answers: {answer_of_everything: {ask: What?, "
+        "kind: number}}, checks: [{id: a, title: A, points: 1, answers: [answer_of_everything]}]}"
+    )
+    lessons_command("build")
     (course / "pyproject.toml").write_text("")
     (course / "tests").mkdir()
     (course / "tests" / "test_x.py").write_text("")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.settings import rubric
+from autograder.settings import answer_hints, rubric
 from autograder.settings.draws import about_items
 from autograder.settings.rubric_schema import tolerance
 from lessons.edition.for_grader import answer_hashes
-from lessons.questions import answer_hints, prediction_forms
+from lessons.questions import prediction_forms
 from lessons.toolkit import answers
 
 ROOT = Path(__file__).parents[3]
@@ -106,7 +106,7 @@ def test_a_wrong_number_gets_a_hint_and_one_within_the_tolerance_none():
         reach = max(absolute, relative * abs(number))
         right = (number, number - 0.99 * reach, number + 0.99 * reach)
         texts = [f"{each:.12g}" for each in right] + ["many"]
-        assert hints(lesson, key, *texts) == [""] * 4, (lesson, key)
+        assert hints(lesson, key, *texts) == ["", "", "", None], (lesson, key)
         wrong = (number - 4 * reach - 1, number + 4 * reach + 1, 3 * number + 5)
         assert all(hints(lesson, key, *(f"{each:.12g}" for each in wrong))), (lesson, key)
 
