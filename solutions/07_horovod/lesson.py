@@ -483,9 +483,7 @@ course.plots.tensor_timeline(steps[-4:-1])
 #
 # **Keras 3 trains and reports no error.** `train.py` asks for Keras 2 (`TF_USE_LEGACY_KERAS`), because Horovod 0.28.1
 # overrides a method that Keras 3 no longer calls. Each loss falls, but nothing is averaged: the ranks ended 0.12 to
-# 0.25 apart. Four lines of `keras3.py` correct it:
-#
-#     sbatch job_keras3.sbatch
+# 0.25 apart. [Three lines](../../docs/horovod.md#use-keras-2) correct it.
 #
 # **Resume after a time limit.** After each epoch both programs save the parameters, Adam's moments and the number of
 # steps. The next command continues your `smoke` run from 4 epochs to 8, with the images in another order (lesson 15

@@ -44,7 +44,6 @@ REPEATS = {
     "grep -v MLLOG 02_keras_*.out": "page 00, with another file",
     "python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out": WHOLE,
     "sbatch job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
-    "sbatch job_keras3.sbatch": "test_lesson_07.py",
     "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
     "LAUNCHER=torchrun sbatch job.sbatch --train-samples 6400 --epochs 3 "
     "--batch-size 128": "test_lesson_10.py, cluster/schedulers/test_laptop_ranks.py",
