@@ -3,12 +3,13 @@
 from types import SimpleNamespace as Fake
 
 import pytest
+from forked_runs import TORCH, run_forked
 from record_lines import events, facts, of, run_program
 
 from lessons.toolkit.record import run_record
 from lessons.toolkit.record.run import worst
 
-TORCH = """
+TRAINING = """
 import argparse, copy, os, sys
 import torch
 import torch.distributed as dist
@@ -18,17 +19,17 @@ from lessons.toolkit import data
 from lessons.toolkit.record import Run
 
 args = argparse.Namespace(epochs=2, batch_size=8, lr=0.1, seed=1, accumulate=1, net=None)
-if "RANK" in os.environ:
-    dist.init_process_group("gloo")
-rank = int(os.environ.get("RANK", 0))
+rank, ranks = (int(os.environ[f"OMPI_COMM_WORLD_{name}"]) for name in ("RANK", "SIZE"))
+if ranks > 1:
+    dist.init_process_group("gloo", rank=rank, world_size=ranks)
 torch.manual_seed(rank)
 mnist = data.load("mnist", 53, 10, stand_in=True)
 images = TensorDataset(torch.tensor(mnist.x_train) CHANGED, torch.tensor(mnist.y_train))
 network = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))
 run = Run("10", args, network)
-model = nn.parallel.DistributedDataParallel(network) if "RANK" in os.environ else network
+model = nn.parallel.DistributedDataParallel(network) if ranks > 1 else network
 copy.deepcopy(network)(images[:3][0])  # not the program's network
-sampler = DistributedSampler(images, int(os.environ.get("WORLD_SIZE", 1)), rank)
+sampler = DistributedSampler(images, ranks, rank)
 optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
 for epoch in range(args.epochs):
     with run.epoch() as log:
@@ -45,18 +46,37 @@ for epoch in range(args.epochs):
 run.measure("any", 1.5)
 run.end(test_loss=0.2, test_accuracy=0.9)
 """
+# Ranks, name, what happens to the images, and what a rank adds to its parameters.
+TRAININGS = [
+    *((ranks, f"{ranks} ranks", "", 0) for ranks in (1, 2, 3)),
+    (1, "changed", "* 0.5", 0),
+    (2, "apart", "", 1),
+]
 
 
-def found_in(tmp_path, ranks=1, changed="", apart=0):
-    launcher = ("torchrun", f"--nproc-per-node={ranks}", "--no-python") if ranks > 1 else ()
-    text = TORCH.replace("CHANGED", changed).replace("APART", str(apart))
-    return events(run_program(text, folder=tmp_path, launcher=launcher))
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Return the events of each program, which ranks ran that load PyTorch only once."""
+    root = tmp_path_factory.mktemp("runs")
+    programs = {1: {"compiled": COMPILED, "retried": RETRIED}, 2: {"unconnected": UNCONNECTED}}
+    programs[2] |= {kind: PARTS % kind for kind in ("sharded", "stages", "freed")}
+    for ranks, name, changed, apart in TRAININGS:
+        text = TRAINING.replace("CHANGED", changed).replace("APART", str(apart))
+        programs.setdefault(ranks, {})[name] = text
+    jobs = []
+    for ranks, texts in programs.items():
+        for name, text in texts.items():
+            (root / name).mkdir()
+            (root / name / "train.py").write_text(text)
+            jobs.append((ranks, [(root / name, root / name / "train.py")]))
+    found = run_forked(*jobs, loaded=(*TORCH, "torch.distributed.fsdp"))
+    return {folder.name: events((folder / "job.out").read_text()) for folder in found}
 
 
 @pytest.mark.ranks
-@pytest.mark.parametrize("ranks", [*(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3)), 2])
-def test_a_run_finds_what_its_ranks_did(ranks, tmp_path):
-    found = found_in(tmp_path, ranks)
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_a_run_finds_what_its_ranks_did(ranks, recorded):
+    found = recorded[f"{ranks} ranks"]
     header = facts(found)
     assert (header["world_size"], header["global_batch"]) == (ranks, 8 * ranks)
     assert (header["params"], header["precision"]) == (7850, "float32")
@@ -82,17 +102,15 @@ def test_a_run_finds_what_its_ranks_did(ranks, tmp_path):
     assert stop["param_spread"] == (None if ranks == 1 else 0)
 
 
-@pytest.mark.slow
 @pytest.mark.ranks
-def test_ranks_that_drift_apart_have_a_spread(tmp_path):
-    [stop] = (event["value"] for event in of(found_in(tmp_path, 2, apart=1), "run_stop"))
+def test_ranks_that_drift_apart_have_a_spread(recorded):
+    [stop] = (event["value"] for event in of(recorded["apart"], "run_stop"))
     assert stop["param_spread"] == pytest.approx(1, rel=0.1)
 
 
-@pytest.mark.slow
 @pytest.mark.ranks
-def test_changed_images_have_no_order(tmp_path):
-    epochs = [event["value"] for event in of(found_in(tmp_path, changed="* 0.5"), "epoch_stop")]
+def test_changed_images_have_no_order(recorded):
+    epochs = [event["value"] for event in of(recorded["changed"], "epoch_stop")]
     assert [(epoch.get("read"), epoch["unique_samples"]) for epoch in epochs] == [(None, 53)] * 2
 
 
@@ -102,19 +120,16 @@ from lessons.toolkit.record import Run
 
 network = torch.nn.Linear(2, 1)
 for _ in range(2):
-    run = Run("00", None, network, rank=int(os.environ["RANK"]), size=2)
+    run = Run("00", None, network, rank=int(os.environ["OMPI_COMM_WORLD_RANK"]), size=2)
     assert not network._forward_pre_hooks, "there are no images to look up"
     run.end()
 """
 
 
-@pytest.mark.slow
 @pytest.mark.ranks
-def test_ranks_that_no_library_connects_are_one_run_per_launch(tmp_path):
-    launcher = ("torchrun", "--nproc-per-node=2", "--no-python")
-    found = events(run_program(UNCONNECTED, folder=tmp_path, launcher=launcher))
+def test_ranks_that_no_library_connects_are_one_run_per_launch(recorded):
     runs = {}
-    for event in of(found, "rank"):
+    for event in of(recorded["unconnected"], "rank"):
         runs.setdefault(event["metadata"]["run"], set()).add(event["value"]["rank"])
     assert list(runs.values()) == [{0, 1}, {0, 1}]
 
@@ -148,12 +163,13 @@ def test_nan_is_the_worst_value():
 
 
 PARTS = """
+import os
 import torch
 import torch.distributed as dist
 from torch.distributed.fsdp import fully_shard
 from lessons.toolkit.record import Run
 
-dist.init_process_group("gloo")
+dist.init_process_group("gloo", rank=int(os.environ["OMPI_COMM_WORLD_RANK"]), world_size=2)
 torch.manual_seed(1)
 KIND = "%s"
 network = torch.nn.Linear(4, 3 + dist.get_rank() * (KIND == "stages"))
@@ -175,9 +191,8 @@ run.end()
     ("kind", "params", "hashes", "spread"),
     [("sharded", 15, 1, 0), ("stages", 15 + 20, 2, None), ("freed", 15, 1, None)],
 )
-def test_parameters_in_parts(kind, params, hashes, spread, tmp_path):
-    launcher = ("torchrun", "--nproc-per-node=2", "--no-python")
-    found = events(run_program(PARTS % kind, folder=tmp_path, launcher=launcher))
+def test_parameters_in_parts(kind, params, hashes, spread, recorded):
+    found = recorded[kind]
     assert facts(found)["params"] == params
     assert [epoch["value"]["steps"] for epoch in of(found, "epoch_stop")] == [1]
     ends = [event["value"]["param_hash"] for event in of(found, "rank_end")]
@@ -216,11 +231,9 @@ run.end()
 """
 
 
-@pytest.mark.slow
 @pytest.mark.ranks
-def test_a_compiled_network_is_compiled_once_and_can_be_saved(tmp_path):
-    found = events(run_program(COMPILED, folder=tmp_path))
-    epochs = [event["value"] for event in of(found, "epoch_stop")]
+def test_a_compiled_network_is_compiled_once_and_can_be_saved(recorded):
+    epochs = [event["value"] for event in of(recorded["compiled"], "epoch_stop")]
     assert [(epoch["steps"], epoch["unique_samples"]) for epoch in epochs] == [(2, 32)] * 3
 
 
@@ -253,8 +266,8 @@ run.end()
 
 
 @pytest.mark.ranks
-def test_a_step_that_raised_an_error_is_no_step(tmp_path):
-    [epoch] = of(events(run_program(RETRIED, folder=tmp_path)), "epoch_stop")
+def test_a_step_that_raised_an_error_is_no_step(recorded):
+    [epoch] = of(recorded["retried"], "epoch_stop")
     assert epoch["value"]["steps"] == 2
 
 
