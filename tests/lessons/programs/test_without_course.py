@@ -28,7 +28,7 @@ PROGRAMS = [
     ("13_shard/train.py", 2, ("--ways", "zero3", "--epochs", "1", "--windows", "48")),
 ]
 BEFORE = {"08_data": ("make_parts.py", "--train-samples", "640")}  # what makes a program's files
-QUICK = "02_serial/train_torch.py"  # the one that needs the fewest seconds
+QUICK = "01_learning/train.py"  # the one that needs no framework
 # What a program may still import: data and ranks
 KEPT = ("", ".data", ".ranks", ".ranks.leaving")
 

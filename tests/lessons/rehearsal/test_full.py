@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 RUBRICS = ROOT / "autograder/rubrics"
 MISSED = tomllib.loads((HERE / "missed.toml").read_text(encoding="utf-8"))
 DIFFER = ("07", "08", "09", "10", "11", "12", "13", "15")  # with the number of ranks
-ON_EACH_CHANGE = {("11", 8), ("13", 8)}
+ON_EACH_CHANGE = {("11", 4), ("13", 4)}
 RANKS = {"05": "replicas", **dict.fromkeys((*DIFFER, "16"), "ranks")}  # the page's parameter
 CASES = [(lesson, 4) for lesson in lesson_folders(ROOT / "solutions")] + [(n, 8) for n in DIFFER]
 
