@@ -7,28 +7,39 @@ import subprocess
 import sys
 
 import pytest
-from real_runs import ROOT, environment, launch, meet
+from forked_runs import TORCH, run_forked
+from real_runs import ROOT, run_together
 
 SOLUTIONS = ROOT / "solutions"
 SMALL = ("--train-samples", "640", "--epochs", "2", "--batch-size", "32")
-CIFAR = (*SMALL, "--model", "cnn", "--size", "32", "--test-samples", "64")
-# A program, its ranks (0: without a launcher), and its arguments.
+CIFAR = (
+    "--train-samples",
+    "256",
+    *SMALL[2:],
+    "--model",
+    "cnn",
+    "--size",
+    "32",
+    "--test-samples",
+    "64",
+)
+# A program, its ranks, the library that takes long to load, and its arguments.
 PROGRAMS = [
-    ("01_learning/train.py", 0, SMALL),
-    ("02_serial/train.py", 0, SMALL),
-    ("02_serial/train_torch.py", 0, SMALL),
-    ("03_baseline/train.py", 0, CIFAR),
-    ("04_feeding/train.py", 0, CIFAR),
-    ("05_mirrored/train.py", 0, (*CIFAR, "--n-gpus", "2")),
-    ("07_horovod/train.py", 2, SMALL),
-    ("08_data/train.py", 2, ("--epochs", "2")),
-    ("10_native/train.py", 2, SMALL),
-    ("11_pipeline/train.py", 2, SMALL),
-    ("12_scaling/train.py", 2, (*SMALL, "--model", "mlp512")),
-    ("13_shard/train.py", 2, ("--ways", "zero3", "--epochs", "1", "--windows", "48")),
+    ("01_learning/train.py", 1, "numpy", SMALL),
+    ("02_serial/train.py", 1, "tensorflow", SMALL),
+    ("03_baseline/train.py", 1, "tensorflow", CIFAR),
+    ("04_feeding/train.py", 1, "tensorflow", CIFAR),
+    ("05_mirrored/train.py", 1, "tensorflow", (*CIFAR, "--n-gpus", "2")),
+    ("07_horovod/train.py", 2, "horovod", SMALL),
+    ("08_data/train.py", 2, "horovod", ("--epochs", "2")),
+    ("02_serial/train_torch.py", 1, "torch", SMALL),
+    ("10_native/train.py", 2, "torch", SMALL),
+    ("11_pipeline/train.py", 2, "torch", SMALL),
+    ("12_scaling/train.py", 2, "torch", (*SMALL, "--model", "mlp512")),
+    ("13_shard/train.py", 2, "torch", ("--ways", "zero3", "--epochs", "1", "--windows", "48")),
 ]
+LOADED = {"numpy": ("numpy",), "torch": TORCH, "tensorflow": ("tensorflow", "tf_keras")}
 BEFORE = {"08_data": ("make_parts.py", "--train-samples", "640")}  # what makes a program's files
-QUICK = "01_learning/train.py"  # the one that needs no framework
 # What a program may still import: data and ranks
 KEPT = ("", ".data", ".ranks", ".ranks.leaving")
 
@@ -77,21 +88,6 @@ def stripped(text):
     return ast.unparse(ast.fix_missing_locations(tree)), without.removed
 
 
-def results(folder, ranks, *words):
-    """Return what a program prints about its test."""
-    launcher = launch(ranks, "mpirun") if ranks else []
-    done = subprocess.run(
-        [*launcher, sys.executable, *words],
-        cwd=folder, env=environ(), capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    return re.findall(r"Test \w+: ([\d.]+)", done.stdout)
-
-
-def environ():
-    return environment(PYTHONPATH=str(ROOT), **meet())
-
-
 @pytest.mark.parametrize("program", [name for name, *_ in PROGRAMS])
 def test_at_most_four_lines_belong_to_the_course(program):
     text, removed = stripped((SOLUTIONS / program).read_text(encoding="utf-8"))
@@ -108,20 +104,34 @@ def test_a_program_is_short(program):
     assert len([line for line in lines if line.strip() and "### " not in line]) <= 125
 
 
-def marked(program, ranks, words):
-    marks = [pytest.mark.ranks] * (ranks > 0) + [pytest.mark.slow] * (program != QUICK)
-    return pytest.param(program, ranks, words, marks=marks, id=program)
+SLOW = (pytest.mark.slow, pytest.mark.ranks)
 
 
-@pytest.mark.parametrize(("program", "ranks", "words"), [marked(*each) for each in PROGRAMS])
-def test_without_them_it_trains_to_the_same_result(program, ranks, words, tmp_path):
-    lesson, name = program.split("/")
-    for each in ("with", "without"):
-        shutil.copytree(SOLUTIONS / lesson, tmp_path / each)
-        if lesson in BEFORE:
-            results(tmp_path / each, 0, *BEFORE[lesson])
-    bare, _ = stripped((SOLUTIONS / program).read_text(encoding="utf-8"))
-    (tmp_path / "without" / name).write_text(bare, encoding="utf-8")
-    loss_and_accuracy = results(tmp_path / "with", ranks, name, *words)
-    assert len(loss_and_accuracy) == 2
-    assert results(tmp_path / "without", ranks, name, *words) == loss_and_accuracy
+@pytest.mark.parametrize(
+    "library", ["numpy", *(pytest.param(n, marks=SLOW) for n in ("tensorflow", "horovod", "torch"))]
+)
+def test_without_them_they_train_to_the_same_result(library, tmp_path):
+    starts = []
+    for program, ranks, uses, words in PROGRAMS:
+        lesson, name = program.split("/")
+        for each in ("with", "without") if uses == library else ():
+            folder = tmp_path / each / lesson
+            shutil.copytree(SOLUTIONS / lesson, folder)
+            if lesson in BEFORE:
+                subprocess.run([sys.executable, *BEFORE[lesson]], cwd=folder, check=True)
+            if each == "without":
+                bare, _ = stripped((folder / name).read_text(encoding="utf-8"))
+                (folder / name).write_text(bare, encoding="utf-8")
+            starts.append((ranks, (folder, folder / name, *words)))
+    if library == "horovod":  # its MPI needs mpirun
+        run_together(2, [(folder, program, words) for _, (folder, program, *words) in starts])
+    else:
+        jobs = [(ranks, [start]) for ranks, start in starts]
+        run_forked(*jobs, loaded=LOADED[library], TF_USE_LEGACY_KERAS="1")
+    found = [re.findall(r"Test \w+: ([\d.]+)", (folder / "job.out").read_text())
+             for _, (folder, *_) in starts]  # fmt: skip
+    for complete, bare, (_, (_, program, *_)) in zip(
+        found[::2], found[1::2], starts[::2], strict=True
+    ):
+        assert len(complete) == 2, program
+        assert bare == complete, program
