@@ -29,7 +29,8 @@ def points(value: float | None) -> str:
 
 def standing(earned: float, most: float, waiting: float) -> str:
     """State the points that are earned, those that wait for the instructor, and those missing."""
-    have, lost = round(earned + waiting, 2), round(most - earned - waiting, 2)
+    have = round(earned + waiting, 2)
+    lost = round(most - have, 2)  # the two numbers add up
     how = "if the instructor agrees" if waiting >= 0.005 else "earned"
     not_yet = f", {points(lost)} not yet" if lost else ""
     return f"{points(have)} of {counted(most, 'point')} {how}{not_yet}"

@@ -43,6 +43,7 @@ class Progress:
     page: str  # relative to lessons/
     takes: str
     open_exercises: int
+    open_gaps: int  # of answers and predictions, too
     begun: bool
     has_outputs: bool
     packed: bool
@@ -51,12 +52,13 @@ class Progress:
 
     @property
     def done(self) -> bool:
-        return not self.open_exercises and self.has_outputs
+        return not self.open_gaps and self.has_outputs
 
     @property
     def state(self) -> str:
         to_do = counted(self.open_exercises, "exercise")
         words = [f"{to_do} to fill in" if self.open_exercises else "exercises filled in"]
+        words += ["answers to fill in"] * (self.open_gaps > self.open_exercises == 0)
         words += ["jobs ran"] * self.has_outputs + [self.points] * bool(self.points)
         return ", ".join(words + ["packed"] * self.packed)
 
@@ -68,7 +70,7 @@ def progress_of(folder: Path) -> Progress | None:
         cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
         pages = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
         files = [page, *folder.glob("*.py"), *folder.glob("*.sbatch")]
-        still_open = {n for file in files for gap in open_gaps(file) for n in EXERCISE.findall(gap)}
+        gaps = {gap for file in files for gap in open_gaps(file)}
     except (OSError, ValueError, LookupError, TypeError):
         return None
     text = "\n".join(pages)
@@ -81,7 +83,8 @@ def progress_of(folder: Path) -> Progress | None:
         title=title[1] if title else folder.name,
         page=f"{folder.name}/{page.name}",
         takes=takes[1] if takes else "",
-        open_exercises=len(still_open),
+        open_exercises=len({number for gap in gaps for number in EXERCISE.findall(gap)}),
+        open_gaps=len(gaps),
         begun=begun,
         has_outputs=has_outputs,
         packed=any((place / package).is_file() for place in (folder, folder.parent)),

@@ -47,7 +47,9 @@ def arrays_of(entry: Entry, counts: dict[str, int], stand_in: bool | None) -> tu
         parts = [
             f"SYNTHETIC DATA: this run does not use {entry.title} but a stand-in of its shape.",
             *(f"  looked in {place}" for place in looked if not forced),
-            *textwrap.wrap(reason, 76, initial_indent="  ", subsequent_indent="  "),
+            *textwrap.wrap(
+                reason, 76, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+            ),
             f"  Accuracies of this run say nothing about {entry.title}; its record says synthetic.",
         ]
         say("\n".join(["=" * 78, *parts, "=" * 78]))

@@ -123,7 +123,8 @@ def staircase(figure: Any, runs: Mapping[str, Run], beside: str = "ddp") -> None
     figure.set_size_inches(7.8, 4.4)
     axes = figure.subplots()
     colours = dict(zip([way for way in runs if way != beside], COLOURS, strict=False))
-    for way, run in runs.items():
+    for place, (way, run) in enumerate(runs.items()):
+        width = 1.4 + 0.9 * (len(runs) - place - 1)  # equal lines lie on each other
         lines = {found["phase"]: found["line_kb"] for found in run.measured("staircase")}
         x: list[float] = []
         y: list[float] = []
@@ -134,7 +135,7 @@ def staircase(figure: Any, runs: Mapping[str, Run], beside: str = "ddp") -> None
         if y:
             look = {"color": colours.get(way, GREY), "ls": "--" if way == beside else "-"}
             label = f"{way}: {max(y):.1f} MB at most"
-            axes.step([*x, 3.0], [*y, y[-1]], where="post", lw=1.6, label=label, **look)
+            axes.step([*x, 3.0], [*y, y[-1]], where="post", lw=width, label=label, **look)
     axes.set(xlim=(0, 3), ylim=(0, None), xticks=[0.5, 1.5, 2.5], ylabel="MB alive on one rank")
     axes.set_xticklabels(PHASES)
     axes.grid(axis="x", visible=False)

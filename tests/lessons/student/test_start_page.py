@@ -77,6 +77,10 @@ def test_what_is_done_is_ticked_and_the_next_lesson_named(lessons):
     assert ticked
     assert re.fullmatch(r"exercises filled in, jobs ran, .* of 10 points .*", state)
     assert next_of(page)[1] == "01"
+    (first / "more.py").write_text('raise NotImplementedError("Answer: set one_line")\n')
+    assert rows(start_page(lessons))["00"][0] is False
+    assert "answers to fill in" in rows(start_page(lessons))["00"][3]
+    (first / "more.py").unlink()
     (lessons / "00_cluster.zip").touch()
     assert rows(start_page(lessons))["00"][3].endswith("packed")
 

@@ -33,6 +33,8 @@ ADVICE_BY_MESSAGE = {
     "for ^": "`^` is not the power: write `**`.",
     "'int' object is not iterable": "To go from 0 to n - 1, write `range(n)`.",
     "'NoneType' object": "A value is None: a function returned nothing, or it is not set yet.",
+    " not implemented for '": "The values have a type that this function does not take. Is their "
+    "order right? A loss function takes the outputs first, then the labels.",
     "Invariant encountered": "`fully_shard` takes the blocks first, then the network around them.",
 }
 ADVICE_BY_TYPE = {
