@@ -21,15 +21,6 @@ world = MPI.COMM_WORLD
 total = world.allreduce(world.rank + 1)
 print(f"rank={world.rank} size={world.size} host={socket.gethostname()} total={total}", flush=True)
 """
-HOROVOD_PROGRAM = """\
-import socket
-import horovod.torch as hvd
-import torch
-hvd.init()
-total = hvd.allreduce(torch.tensor([hvd.rank() + 1.0]), op=hvd.Sum).item()
-print(f"rank={hvd.rank()} size={hvd.size()} host={socket.gethostname()} total={total:.0f}"
-      f" local={hvd.local_rank()}/{hvd.local_size()}", flush=True)
-"""
 
 
 def said(output: str) -> list[dict[str, str]]:
@@ -58,21 +49,6 @@ def test_mpi_across_nodes(student):
     assert len({rank["host"] for rank in ranks[:4]}) == 1
     assert {rank["host"] for rank in ranks[:4]}.isdisjoint(rank["host"] for rank in ranks[4:])
     assert student.read("err") == ""
-
-
-def test_horovod_across_nodes(student):
-    student.write("ranks.py", HOROVOD_PROGRAM)
-    job = student.submit(
-        "--nodes=2 --ntasks-per-node=2 --gres=gpu:2 --output=out --error=err",
-        IN_THE_COURSE + "srun --mpi=pmix --kill-on-bad-exit=1 python ranks.py",
-    )
-    account = student.wait(job, seconds=120)
-    assert account["state"] == "COMPLETED", student.read("err")
-    assert "gres/gpu=4" in account["alloctres"]
-    ranks = said(student.read("out"))
-    assert [rank["local"] for rank in ranks] == ["0/2", "1/2", "0/2", "1/2"]
-    assert [(rank["size"], rank["total"]) for rank in ranks] == [("4", "10")] * 4
-    assert len({rank["host"] for rank in ranks}) == 2
 
 
 def test_one_failing_rank_ends_the_others(student):

@@ -10,7 +10,7 @@ import pytest
 
 from cluster.doctor import all_probes, run_probes
 from cluster.doctor.diagnosis import Diagnosis, ok
-from cluster.doctor.probes import frameworks, gpus, network
+from cluster.doctor.probes import frameworks, gpus
 from tests.breadth import breadth
 
 SITES = Path(__file__).parents[3] / "cluster/sites"
@@ -126,35 +126,11 @@ def test_a_driver_that_is_too_old_is_broken(name, framework, cuda, driver, neede
     assert all(f"driver {needed} or newer" in said.found for said in found)
 
 
-@pytest.mark.parametrize(
-    ("setting", "is_up"),
-    [("eth1", False), ("eth", True), ("ib,eth0", True), ("=eth0", True), ("^ib", True)],
-)
-def test_an_interface_that_is_not_up_is_named(monkeypatch, setting, is_up):
-    monkeypatch.setenv("NCCL_SOCKET_IFNAME", setting)
-    assert (network.not_there({"eth0": "10.0.0.1"}) == "") == is_up
-
-
 @pytest.mark.namespaces
 def test_no_interface_is_broken(shell):
     """The doctor runs in a network namespace in which no interface is up."""
     done = shell.run("unshare", "-rn", "cluster", "doctor", "--only", "network", ok=False)
     assert "broken network    no network interface is up" in done.stdout, done.stdout
-
-
-@pytest.mark.parametrize(
-    ("addresses", "mine", "state"),
-    [
-        ({"eth0": "10.0.0.1"}, "10.0.0.1", "ok"),
-        ({"eth0": "10.0.0.1"}, "10.9.9.9", "broken"),
-    ],
-)
-def test_the_interface_that_ranks_would_take(monkeypatch, addresses, mine, state):
-    for name in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(network, "up_with_addresses", lambda: addresses)
-    monkeypatch.setattr(network, "address_of_this_node", lambda: mine)
-    assert network.interfaces().state == state
 
 
 @pytest.mark.slow

@@ -71,12 +71,3 @@ def test_pip_installs_what_uv_cannot(commands, tmp_path):
     installer.install(["click==8"], tmp_path / "packages.log")
     assert commands.ran[-1][0][1:4] == ["-m", "pip", "install"]
     assert commands.ran[-1][0][-1] == "click==8"
-
-
-def test_pips_own_output_is_understood(tmp_path, monkeypatch):
-    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
-    monkeypatch.setenv("PIP_FIND_LINKS", "/a /b")
-    (tmp_path / "pip.conf").write_text("[global]\nindex-url = https://mirror.invalid/simple\n")
-    settings = installer.pip_settings(tmp_path / "settings.log")
-    assert settings["find-links"] == ["/a", "/b"]
-    assert settings["index-url"] == ["https://mirror.invalid/simple"]

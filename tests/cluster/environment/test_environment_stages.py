@@ -83,12 +83,6 @@ def test_the_course_alone_needs_neither_horovod_nor_tools(course):
     assert not course.is_complete(PARTS)
 
 
-def test_a_kept_wheel_needs_no_compiler(course, monkeypatch):
-    monkeypatch.setattr(set_up.horovod_wheel, "kept_wheel", lambda inputs: "horovod.whl")
-    monkeypatch.setattr(set_up.prerequisites, "check_compiler", lambda: 1 / 0)
-    assert course.fill(("horovod",)) == ["packages", "course", "install", "verify"]
-
-
 @pytest.mark.parametrize("broken", STAGES)
 def test_an_interrupted_set_up_continues_where_it_stopped(course, broken):
     course.fails = broken

@@ -46,12 +46,6 @@ def test_the_first_epoch_is_hatched_and_not_in_the_time():
     assert is_png(figure)
 
 
-def test_one_epoch_has_no_time_to_state():
-    figure = plots.epoch_bars({"Keras": run_of([9.0])})
-    assert bars(figure) == [(9.0, True)]
-    assert "Keras" in words(figure)
-
-
 def test_a_run_of_which_nothing_is_known_is_an_empty_picture():
     assert is_png(plots.epoch_bars({"Keras": run_of([])}))
     assert is_png(plots.accuracy_curves({"Keras": run_of([])}))
@@ -115,10 +109,3 @@ def test_squares_for_tasks_in_the_rows_of_their_nodes(monkeypatch):
         written
     )
     assert is_png(figure)
-
-
-def test_a_job_that_was_not_submitted_from_here(monkeypatch, tmp_path):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    run = run_of([], ranks=(Rank(0, host="here", local_rank=0),), job_id="7")
-    written = words(plots.node_grid(run))
-    assert {"1 of 1 tasks on 1 node", "started", "did not end"} <= set(written)

@@ -34,8 +34,3 @@ def test_each_bucket_is_drawn_from_where_it_left_to_where_it_arrived():
         [value for bar in expected for value in bar]
     )
     assert {"0.25 MB: 2 buckets", "25 MB: 1 bucket"} <= set(words(figure))
-
-
-def test_a_run_without_buckets_is_refused():
-    with pytest.raises(ValueError, match="no bucket"):
-        plots.buckets(run_of(Rank(0)))

@@ -32,12 +32,6 @@ def test_throughput_leaves_the_first_epoch_out():
     assert is_png(figure)
 
 
-def test_a_run_without_times_is_left_out_of_the_throughput():
-    figure = plots.throughput_by_batch({"light": [run_of(64), run_of(16, seconds=(1,))]})
-    [line, *_] = figure.axes[0].containers[0]
-    assert [batch for batch, _ in line.get_xydata()] == [64]
-
-
 def test_whole_seconds_give_intervals():
     figure = plots.replica_scaling({"book": plots.whole_seconds({1: 14, 2: 8, 4: 5})})
     _, gain, _ = figure.axes

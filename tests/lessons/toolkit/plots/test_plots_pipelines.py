@@ -23,9 +23,3 @@ def test_schedules_say_bubble_and_what_is_held():
     written = words(figure)
     assert {"stage 0", "stage 3", "forward", "backward", "forward, second piece"} <= set(written)
     assert written.count("7") == 2 * 4 * (1 + 1 + 2)
-
-
-def test_one_schedule_of_one_piece_has_no_second_one_in_its_legend():
-    figure = plots.drawn_schedules({"1F1B": one_forward_one_backward(2, 2)}, backward=1)
-    assert not any("second piece" in word for word in words(figure))
-    assert any("backward pass 1" in word for word in words(figure))

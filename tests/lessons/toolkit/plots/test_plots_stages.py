@@ -6,8 +6,6 @@ from pictures import is_png, words
 from lessons.toolkit import plots
 from tests.autograder.make_run import make_run
 
-TIMES = {"FFBB": ([0, 10, 40, 60], [10, 20, 60, 80]), "FBFB": ([10, 20, 40, 50], [20, 40, 50, 70])}
-
 
 def run_of(measures):
     header = {"stages": 2, "source": "speed"}
@@ -15,30 +13,6 @@ def run_of(measures):
         format="record", outcome="completed", epochs=(), workers=2, header=header,
         files=("/somewhere/speed.out",), measures=tuple(measures),
     )  # fmt: skip
-
-
-def watched(kind):
-    for rank, (kinds, (starts, ends)) in enumerate(TIMES.items()):
-        point = {"of_rank": rank, "schedule": kind}
-        yield {
-            "name": "busy",
-            "value": 0.07,
-            "kinds": kinds,
-            "starts": starts,
-            "ends": ends,
-            **point,
-        }
-        yield {"name": "held", "value": 2 - rank, **point}
-    yield {"name": "bubble", "value": 0.125, "schedule": kind}
-
-
-def test_what_each_rank_did_is_drawn_as_it_was():
-    figure = plots.measured_stages(run_of([*watched("gpipe"), *watched("1f1b")]))
-    drawn = words(figure)
-    assert "gpipe: idle 12%; micro-batches held at most 2 / 1" in drawn
-    assert "1f1b: idle 12%; micro-batches held at most 2 / 1" in drawn
-    assert [len(axes.collections) for axes in figure.axes] == [8, 8]
-    assert is_png(figure)
 
 
 ROUNDS = [

@@ -90,8 +90,3 @@ def test_staleness_is_drawn_as_measured_and_as_simulated():
     assert "measured: 1.50 on average over 40 updates" in words(figure)
     assert "simulated: 2.00 on average over 6 updates" in words(figure)
     assert is_png(figure)
-
-
-def test_a_run_without_staleness_is_refused():
-    with pytest.raises(ValueError, match="has no staleness"):
-        plots.staleness({"another": run_of(Rank(0))})
