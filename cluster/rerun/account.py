@@ -10,9 +10,11 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
+Ended = subprocess.CompletedProcess[bytes]
 COURSE = Path(__file__).resolve().parents[2]
 CLEAN = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LANG": "C.UTF-8"}
 # Load the site's software on the login node too: its Python runs the course's commands.
@@ -35,21 +37,14 @@ class Account:
     home: str
     variables: dict[str, str]  # variables of the site; no others are passed on
 
-    def run(
-        self, *words: str, data: bytes = b"", show: bool = False
-    ) -> subprocess.CompletedProcess[bytes]:
-        """Run a command as this account, without our environment variables.
-
-        `show` prints its errors.
-        """
+    def run(self, *words: str, data: bytes = b"", show: bool = False) -> Ended:
+        """Run a command as this account, without our variables. `show` prints its errors."""
         known = CLEAN | self.variables | {"HOME": self.home, "SHELL": "/bin/bash"}
         known |= {"USER": self.name, "LOGNAME": self.name}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]
-        pipe = subprocess.PIPE
-        words, errors_to = (*self.front, *clean, *PID_FIRST, *words), None if show else pipe
-        with subprocess.Popen(
-            words, bufsize=0, cwd="/", stdin=pipe, stdout=pipe, stderr=errors_to
-        ) as process:
+        words, pipe = (*self.front, *clean, *PID_FIRST, *words), subprocess.PIPE
+        streams: Any = {"stdin": pipe, "stdout": pipe, "stderr": None if show else pipe}
+        with subprocess.Popen(words, bufsize=0, cwd="/", **streams) as process:
             pid = process.stdout.readline().strip()  # type: ignore[union-attr]
             try:
                 output, errors = process.communicate(data)
@@ -57,7 +52,7 @@ class Account:
                 self.run("sh", "-c", "kill $0", pid.decode())
                 process.wait()
                 raise
-        return subprocess.CompletedProcess(words, process.returncode, output, errors)
+        return Ended(words, process.returncode, output, errors)
 
     def refuse(self, folder: Path, tests: tuple[str, ...], sentence: str) -> None:
         """Raise an error if a path in the folder passes these tests of `find`, by this account."""
@@ -73,15 +68,11 @@ def account_named(name: str, variables: dict[str, str]) -> Account:
     except KeyError:
         raise click.ClickException(f"there is no account {name} on this machine") from None
     if known.pw_uid in (0, os.getuid()):
-        raise click.ClickException(
-            f"{name} is root's or your own account, which can read the class: name another one"
-        )
+        raise click.ClickException(f"{name} can read the class, as root or you: name another one")
     front = ("runuser", "-u", name, "--") if os.getuid() == 0 else ("sudo", "-n", "-u", name, "--")
     account = Account(name, front, known.pw_dir, variables)
     if not shutil.which(front[0]) or account.run("true").returncode:
-        raise click.ClickException(
-            f"you cannot run commands as {name}: become root, or get sudo for that account"
-        )
+        raise click.ClickException(f"you cannot run commands as {name}: become root or get sudo")
     return account
 
 
@@ -98,9 +89,8 @@ def check_course(account: Account) -> None:
     if started.returncode:
         _, _, reason = started.stderr.decode(errors="replace").strip().rpartition("\n")
         raise click.ClickException(
-            f"{account.name} cannot start the course's Python in {COURSE}"
-            f" ({reason}): open the course's folder for reading, and set"
-            " COURSE_ENVIRONMENT to an environment that it can start"
+            f"{account.name} cannot start the course's Python in {COURSE} ({reason}): let it read"
+            " the folder, and set COURSE_ENVIRONMENT to an environment that it can start"
         )
     sentence = "write {path!r}, so a program could change the course: chmod -R go-w"
     for folder in (COURSE, Path(started.stdout.decode().splitlines()[-1])):

@@ -5,7 +5,6 @@ import random
 import secrets
 import signal
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,11 @@ from autograder.commands.options import (
 )
 from autograder.safe_text import printable, shortened
 from autograder.settings.class_file import class_file_of, read_class_file
-from autograder.settings.roster import Claim, Person, meant_by, read_roster, who_is
+from autograder.settings.roster import meant_by, read_roster
 from autograder.submissions.class_folder import Submission, read_class
 from autograder.submissions.kinds import lesson_among
 from cluster.rerun.account import SITE_PYTHON, Account, account_named, check_closed, check_course
-from cluster.rerun.repeated import NotRepeatableError, Programs, Repeated, take
+from cluster.rerun.repeated import Job, Programs, take
 from cluster.schedulers import real_command
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
@@ -40,11 +39,7 @@ from cluster.sites.use import PERSONAL
 @click.argument("lesson", metavar="NN")
 @click.option("--as", "user", required=True, metavar="USER", help="The account of the jobs.")
 @click.option(
-    "--out",
-    type=FOLDER,
-    default=Path("reruns"),
-    show_default=True,
-    help="Folder for the reruns (`reruns` in class.yaml).",
+    "--out", type=FOLDER, default="reruns", show_default=True, help="`reruns` in class.yaml."
 )
 @click.option("--draw", type=click.IntRange(1), metavar="N", help="Draw N students at random.")
 @click.option("--seed", type=int, help="Random seed; printed if you give none.")
@@ -56,7 +51,7 @@ def rerun_command(
     out: Path,
     draw: int | None,
     seed: int | None,
-    profile: str | None,
+    **options: Any,
 ) -> None:
     """Run a student's submitted programs of lesson NN again.
 
@@ -67,21 +62,19 @@ def rerun_command(
     group = path.resolve() if draw else path.resolve().parent
     if not group.is_dir():
         raise click.UsageError(f"{shortened(group)} does not exist: name CLASS/STUDENT")
-    options = options_of(read_class_file(class_file_of(group)), {"profile": profile})
+    options = options_of(read_class_file(class_file_of(group)), options)
     known = rubrics_in(options["rubrics"])
     number = lesson_among(lesson, known)
     if not number:
-        raise click.UsageError(
-            f"there is no lesson {shortened(lesson)}; there are {', '.join(known)}"
-        )
+        raise click.UsageError(f"there is no lesson {shortened(lesson)}; see: {', '.join(known)}")
     rules = known[number]
     size = chosen_profile(options.get("profile"), {number: rules})
-    people = read_roster(options.get("roster"))
-    chosen = [each for each in read_class(group, known, meant_by(people)) if each.lesson == number]
+    submissions = read_class(group, known, meant_by(read_roster(options.get("roster"))))
+    chosen = [each for each in submissions if each.lesson == number]
     if draw:
         chosen = drawn(chosen, draw, secrets.randbelow(10**6) if seed is None else seed)
     else:
-        chosen = [submission_of(path.resolve().name, number, chosen, people)]
+        chosen = [submission_of(path.resolve().name, number, chosen)]
     private = [group, out.resolve()]
     account = rerun_account(user, private)
     out.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -94,8 +87,8 @@ def rerun_command(
             programs, jobs = take(submission, rules, size)
             ended = [run_again(account, private, programs, job) for job in jobs]
             keep(out / submission.owner / number, submission.owner, number, ended)
-        except (NotRepeatableError, click.ClickException) as reason:
-            click.echo(f"  not run again: {printable(reason)}", err=True)
+        except click.ClickException as reason:
+            click.echo(f"  not run again: {printable(reason.message)}", err=True)
             failed += 1
     if failed < len(chosen):
         click.echo(f"Compare: autograder grade {group} --set reruns={out} …", err=True)
@@ -103,15 +96,11 @@ def rerun_command(
         raise SystemExit(1)
 
 
-def submission_of(
-    name: str, lesson: str, submissions: list[Submission], people: dict[str, Person]
-) -> Submission:
-    """Return a student's submission. `name` may be any form that the roster has."""
-    # a group's folder belongs to all its members
-    by_name = {one: each for each in submissions for one in (each.owner, *each.students)}
-    for known in (name, *who_is(people, {})(Claim(name))):
-        if known in by_name:
-            return by_name[known]
+def submission_of(name: str, lesson: str, submissions: list[Submission]) -> Submission:
+    """Return a student's submission, which may be that of a group."""
+    for submission in submissions:
+        if name in (submission.owner, *submission.students):
+            return submission
     raise click.UsageError(
         f"{shortened(name)} submitted nothing for lesson {lesson}. Name CLASS/STUDENT, or CLASS"
         " with --draw N"
@@ -150,17 +139,15 @@ def rerun_account(user: str, private: list[Path]) -> Account:
     return account
 
 
-def run_again(
-    account: Account, hide: list[Path], programs: Programs, job: Repeated
-) -> dict[str, Any]:
+def run_again(account: Account, hide: list[Path], programs: Programs, job: Job) -> dict[str, Any]:
     """Run one job. `hide` are folders that no program may see, whatever their permissions."""
     texts = {name: text.decode("latin-1") for name, text in programs.items()}
-    request = {"job": asdict(job), "programs": texts, "variables": account.variables}
+    request = {"job": job, "programs": texts, "variables": account.variables}
     data = json.dumps(request | {"hide": list(map(str, hide))}).encode()
     done = account.run(*SITE_PYTHON, "-m", "cluster.rerun.one_job", data=data, show=True)
     if done.returncode:
         raise click.ClickException("the job did not run; the reason is above")
-    return json.loads(done.stdout.splitlines()[-1]) | {"launches": job.launches}
+    return json.loads(done.stdout.splitlines()[-1]) | {"launches": job["launches"]}
 
 
 def keep(folder: Path, student: str, lesson: str, ended: list[dict[str, Any]]) -> None:

@@ -35,11 +35,7 @@ export HOME={folder} TMPDIR=/tmp LAUNCHER={launcher}
 python=$(command -v python)
 cd {folder}
 ulimit -c 0 -f 4194304 -u 8192 # core dumps, KiB per file, processes of the account
-command -v bwrap >/dev/null || {{
-    echo "rerun: this node has no bwrap, which shields the network and other files: install the" \\
-        "package bubblewrap" >&2
-    exit 1
-}}
+command -v bwrap >/dev/null || {{ echo "rerun: install bubblewrap on this node" >&2; exit 1; }}
 # Read-only but for the program's folder. Its own processes, network and temporary files.
 sandbox=(bwrap --unshare-user --unshare-pid --unshare-ipc --unshare-net --cap-drop ALL
     --die-with-parent --new-session --ro-bind / / --dev-bind /dev /dev --proc /proc
@@ -83,8 +79,7 @@ def run_job(base: Path, asked: dict[str, Any]) -> dict[str, str]:
     options |= {"time": clock(seconds), "job-name": "rerun"}
     options |= {"output": "rerun_%j.out", "error": "rerun_%j.err"}
     site = site_files.current()
-    words = [job["program"], *job["arguments"]]
-    job_id = submit(Path("job.sbatch"), words, options, site)
+    job_id = submit(Path("job.sbatch"), [job["program"], *job["arguments"]], options, site)
     try:
         [status] = wait_for(job_id, site, on_error_stream)
     except BaseException:  # interrupted
@@ -106,7 +101,7 @@ def text_of(file: Path) -> str:
 def job_text(asked: dict[str, Any], program: str) -> str:
     job = asked["job"]
     before = f"python -u {shlex.join(job['before'])}\n" if job["before"] else ""
-    site = shlex.quote(str(COURSE / "cluster" / "rerun" / "site.sh"))
+    site = shlex.quote(str(COURSE / "cluster/rerun/site.sh"))
     variables = (f"export {name}={shlex.quote(text)}" for name, text in asked["variables"].items())
     return JOB.format(
         variables="\n".join(variables),

@@ -1,7 +1,9 @@
 """Choose what to run again: the programs and arguments behind the runs that count."""
 
-from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath
+from typing import Any
+
+import click
 
 from autograder.grouping import grouped
 from autograder.judging.hand_in import HandIn
@@ -17,44 +19,25 @@ from autograder.submissions.lesson_files import LessonFiles, read_places
 from autograder.submissions.walk import open_regular
 
 Programs = dict[str, bytes]  # by path below the lesson's folder
+Job = dict[str, Any]  # a program with a record's arguments, for one or several of its runs
 LARGEST = 1_000_000  # bytes of all programs
 LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds
 COURSE = ("lessons", "cluster", "autograder")  # a rerun uses the instructor's own packages
 LAUNCHERS = ("torchrun", "horovodrun")  # programs may need the variables these set
 # What a notebook runs before it submits its job: lesson -> program and arguments.
-BEFORE = {"08": ("make_parts.py", "--train-samples", "{train_samples}")}
+BEFORE = {"08": ["make_parts.py", "--train-samples", "{train_samples}"]}
 
 
-class NotRepeatableError(Exception):
-    """A submission cannot be run again. The message says why."""
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """One job to submit: a program with the record's arguments, for one or several runs."""
-
-    program: str
-    arguments: tuple[str, ...]
-    ranks: int
-    threads: int
-    launcher: str  # value of LAUNCHER, if it replaces the site's launcher
-    seconds: float  # duration of the recorded run
-    before: tuple[str, ...]  # a program and its arguments to run first
-    launches: tuple[str, ...]
-
-
-def take(
-    submission: Submission, rubric: Rubric, profile: Profile
-) -> tuple[Programs, list[Repeated]]:
-    """Return the programs and the jobs of a rerun, or raise NotRepeatableError."""
+def take(submission: Submission, rubric: Rubric, size: Profile) -> tuple[Programs, list[Job]]:
+    """Return the programs and the jobs of a rerun, or raise an error."""
     files = read_places(rubric.lesson, submission.places)
     programs = programs_in(files)
     runs = read_files(files.outputs, own_readers(rubric))
-    hand_in = HandIn(rubric=rubric, runs=runs, answers={}, answers_file=None, profile=profile)
+    hand_in = HandIn(rubric=rubric, runs=runs, answers={}, answers_file=None, profile=size)
     counted = (measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs)
     by_launch = {run.launch: run for run in counted if run is not None and run.launch}
     if not by_launch:
-        raise NotRepeatableError("no run that counts has finished with a run record")
+        raise click.ClickException("no run that counts has finished with a run record")
     # runs of one job are repeated in one job
     jobs = grouped(
         ((run.job_id, run.header.program, run.header.arguments, run.header.world_size), run)
@@ -73,9 +56,9 @@ def programs_in(files: LessonFiles) -> Programs:
         with open_regular(path) as file:
             text = file.read(LARGEST + 1)
         if found.setdefault(name, text) != text:
-            raise NotRepeatableError(f"two different {shortened(name, 80)} were submitted")
-        if sum(map(len, found.values())) > LARGEST:
-            raise NotRepeatableError(f"the programs have more than {LARGEST:,} bytes")
+            raise click.ClickException(f"two different {shortened(name, 80)} were submitted")
+    if sum(map(len, found.values())) > LARGEST:
+        raise click.ClickException(f"the programs have more than {LARGEST:,} bytes")
     return found
 
 
@@ -83,31 +66,29 @@ def below_lesson(name: PurePath) -> str:
     """Return the path below the lesson: `you.zip/02_serial/nets/cnn.py` becomes nets/cnn.py."""
     folders = enumerate(name.parts[:-1], 1)
     above = [number for number, part in folders if is_package(part) or lesson_of(part)]
-    return str(PurePosixPath(*name.parts[above[-1] if above else 0 :]))
+    return str(PurePosixPath(*name.parts[max(above, default=0) :]))
 
 
-def job_of(runs: list[Run], programs: Programs) -> Repeated:
+def job_of(runs: list[Run], programs: Programs) -> Job:
     header = runs[0].header
+    words = header.arguments
     if header.program not in programs:
         name = shortened(header.program or "", 60)
-        raise NotRepeatableError(f"the record names the program {name}, which was not submitted")
-    if header.arguments is None:
-        raise NotRepeatableError("its record lacks the program's arguments")
-    if any(not word.isprintable() or word.endswith("...") for word in header.arguments):
-        raise NotRepeatableError("the arguments in its record are truncated or damaged")
-    first, *words = BEFORE.get(header.lesson or "", ("",))
+        raise click.ClickException(f"the record names the program {name}, which was not submitted")
+    if words is None or any(not word.isprintable() or word.endswith("...") for word in words):
+        raise click.ClickException("the program's arguments in its record are missing or damaged")
     samples = whole(header.dataset.train_samples)
-    before = (first, *(word.format(train_samples=samples) for word in words))
-    return Repeated(
-        program=header.program,
-        arguments=tuple(map(in_own_tmp, header.arguments)),
-        ranks=whole(header.world_size),
-        threads=whole(header.threads),
-        launcher=header.launcher if header.launcher in LAUNCHERS else "",
-        seconds=min(sum(r.total_seconds.value for r in runs if r.total_seconds), LONGEST),
-        before=before if first in programs else (),
-        launches=tuple(run.launch for run in runs),
-    )
+    before = [word.format(train_samples=samples) for word in BEFORE.get(str(header.lesson), [""])]
+    return {
+        "program": header.program,
+        "arguments": [in_own_tmp(word) for word in words],
+        "ranks": whole(header.world_size),
+        "threads": whole(header.threads),
+        "launcher": header.launcher if header.launcher in LAUNCHERS else "",  # or the site's
+        "seconds": min(sum(r.total_seconds.value for r in runs if r.total_seconds), LONGEST),
+        "before": before if before[0] in programs else [],  # runs first
+        "launches": [run.launch for run in runs],
+    }
 
 
 def in_own_tmp(word: str) -> str:

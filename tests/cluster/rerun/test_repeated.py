@@ -3,12 +3,13 @@
 import json
 import os
 
+import click
 import pytest
 
 from autograder.settings import rubric
 from autograder.settings.roster import meant_by
 from autograder.submissions.class_folder import read_class
-from cluster.rerun.repeated import LARGEST, NotRepeatableError, take
+from cluster.rerun.repeated import LARGEST, take
 from tests.autograder.make_record import make_record, sealed_again, write_lines
 
 WORDS = ["--epochs", "3", "--train-samples", "60000"]
@@ -47,10 +48,11 @@ def test_programs_and_jobs_of_a_hand_in(tmp_path):
     lesson_02(tmp_path / "ada" / "02_serial", files, [keras(), torch(size=2)])
     programs, (first, second) = taken(tmp_path / "ada")
     assert programs == {"train.py": PROGRAM, "train_torch.py": b"2", "nets/cnn.py": b"3"}
-    assert (first.program, first.arguments) == ("train.py", tuple(WORDS))
-    assert (first.ranks, first.threads) == (1, 2)
-    assert (first.launches, first.before) == (("5f0c2a91",), ())
-    assert (second.program, second.ranks, second.launches) == ("train_torch.py", 2, ("77aa77aa",))
+    assert (first["program"], first["arguments"]) == ("train.py", WORDS)
+    assert (first["ranks"], first["threads"]) == (1, 2)
+    assert (first["launches"], first["before"]) == (["5f0c2a91"], [])
+    assert (second["program"], second["ranks"]) == ("train_torch.py", 2)
+    assert second["launches"] == ["77aa77aa"]
 
 
 def test_links_and_pipes_are_not_followed(tmp_path):
@@ -64,9 +66,9 @@ def test_links_and_pipes_are_not_followed(tmp_path):
 NOT_REPEATABLE = [
     ("no program", {}, [keras()], "not submitted"),
     ("another program", {"main.py": b""}, [keras()], "train.py, which was not submitted"),
-    ("no arguments", {"train.py": b""}, [make_record()], "lacks the program's"),
-    ("cut arguments", {"train.py": b""}, [keras(arguments=["--mod..."])], "truncated or"),
-    ("a hidden mark", {"train.py": b""}, [keras(arguments=["a\u202eb"])], "truncated or"),
+    ("no arguments", {"train.py": b""}, [make_record()], "missing or damaged"),
+    ("cut arguments", {"train.py": b""}, [keras(arguments=["--mod..."])], "missing or"),
+    ("a hidden mark", {"train.py": b""}, [keras(arguments=["a\u202eb"])], "missing or"),
     ("no finished run", {"train.py": b""}, [keras(finished=False)], "no run that"),
     ("too large", {"train.py": b"#" * LARGEST, "a.py": b"#"}, [keras()], "more than 1,000,000"),
 ]  # fmt: skip
@@ -78,7 +80,7 @@ NOT_REPEATABLE = [
 def test_what_cannot_be_run_again(tmp_path, name, files, outputs, words):
     lesson_02(tmp_path / "ada" / "02_serial", files, outputs)
     (tmp_path / "ada" / "02_serial").mkdir(parents=True, exist_ok=True)
-    with pytest.raises(NotRepeatableError, match=words):
+    with pytest.raises(click.ClickException, match=words):
         taken(tmp_path / "ada")
 
 
@@ -93,7 +95,7 @@ def test_what_cannot_be_run_again(tmp_path, name, files, outputs, words):
 def test_a_folder_of_the_student_s_machine_lies_in_tmp(tmp_path, word, instead):
     lines = keras(arguments=["--folder", word])
     lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [lines])
-    assert taken(tmp_path / "ada")[1][0].arguments == ("--folder", instead)
+    assert taken(tmp_path / "ada")[1][0]["arguments"] == ["--folder", instead]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,11 @@ def test_a_folder_of_the_student_s_machine_lies_in_tmp(tmp_path, word, instead):
 def test_strange_facts_of_a_record_ask_for_no_strange_job(tmp_path, member, strange):
     lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [keras(**{member: strange})])
     _, [job] = taken(tmp_path / "ada")
-    assert (job.ranks, job.threads, job.launcher) == (1, 1 if member == "threads" else 2, "")
+    assert (job["ranks"], job["threads"], job["launcher"]) == (
+        1,
+        1 if member == "threads" else 2,
+        "",
+    )
 
 
 def test_runs_of_one_job_are_one_job(tmp_path):
@@ -110,7 +116,7 @@ def test_runs_of_one_job_are_one_job(tmp_path):
     both = [*keras(), *torch(job_id="1234", program="train.py")]
     lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [both])
     _, [job] = taken(tmp_path / "ada")
-    assert set(job.launches) == {"5f0c2a91", "77aa77aa"}
+    assert set(job["launches"]) == {"5f0c2a91", "77aa77aa"}
 
 
 def test_lesson_08_makes_its_parts_first(tmp_path):
@@ -124,4 +130,4 @@ def test_lesson_08_makes_its_parts_first(tmp_path):
     files = {"train.py": b"", "make_parts.py": b""}
     lesson_02(tmp_path / "ada" / "08_data", files, [keras(**facts)])
     _, [job] = taken(tmp_path / "ada", "08")
-    assert job.before == ("make_parts.py", "--train-samples", "6400")
+    assert job["before"] == ["make_parts.py", "--train-samples", "6400"]
