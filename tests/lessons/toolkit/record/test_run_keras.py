@@ -130,6 +130,7 @@ def test_facts_of_the_network_and_of_the_share(keras):
     assert {event["value"]["name"] for event in of(unknown, "measure")} == {"layers"}
 
 
+@pytest.mark.slow
 def test_replicas_are_counted_from_the_copies_of_the_variables(tmp_path):
     begin = PROGRAM[: PROGRAM.index("class SlowValidation")]
     more = PROGRAM[PROGRAM.index("facts =") : PROGRAM.index("run = Run")]
