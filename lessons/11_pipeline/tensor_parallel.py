@@ -16,7 +16,9 @@ from torch.nn.functional import cross_entropy
 
 from cluster.launchers import launched
 from lessons.toolkit import data
-from lessons.toolkit.probes.tensors import bytes_error, bytes_off
+from lessons.toolkit.checks.lesson_11.tensor import check_11_7
+from lessons.toolkit.checks.shared.measure import check_fails
+from lessons.toolkit.probes.tensors import bytes_off
 from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.ranks.wire import bytes_received
@@ -178,7 +180,7 @@ def main():
     run.measure("difference_to_serial", max(differences), "")
     if None not in offs:
         run.measure("bytes_off", max(offs), "")
-    run.measure("bytes_error", bytes_error(bytes_a_step), "")
+    run.measure("bytes_error", check_fails(check_11_7, bytes_a_step), "")
     run.end()
     dist.destroy_process_group()
 

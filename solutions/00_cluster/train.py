@@ -12,7 +12,8 @@ import time
 
 import numpy as np
 
-from lessons.toolkit import probes
+from lessons.toolkit.checks.lesson_00 import check_0_2
+from lessons.toolkit.checks.shared.measure import check_fails
 from lessons.toolkit.record import Run
 
 # The same three facts as named by Open MPI, Slurm and Cray MPICH. Slurm comes after Open MPI:
@@ -68,8 +69,7 @@ def main():
     if me["rank"] == 0:
         print("This line is a warning: it belongs to the error stream.", file=sys.stderr)
     run.measure("matrix products", gflops(args.seconds), "GFLOP/s", cores=cores)
-    # The result of `facts` in the environments of other launchers.
-    run.measure("facts_wrong", probes.facts_wrong(facts), "environments")
+    run.measure("facts_wrong", check_fails(check_0_2, facts))  # with other launchers
     run.end()
 
 

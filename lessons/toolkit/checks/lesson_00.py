@@ -94,11 +94,13 @@ def check_0_2(facts: Function) -> str:
     """rank, size and local_rank come from the environment; they are 0, 1, 0 without a launcher."""
     slurm = {"SLURM_PROCID": "5", "SLURM_STEP_NUM_TASKS": "8", "SLURM_LOCALID": "1"}
     both = OMPI | {"SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
+    cray = {"PMI_RANK": "7", "PMI_SIZE": "8", "PMI_LOCAL_RANK": "3"}
     cases = {
         "under mpirun": (OMPI, (3, 4, 1)),
         "under srun": (slurm, (5, 8, 1)),
         "under mpirun in a Slurm job": (both, (3, 4, 1)),
         "without a launcher": ({"HOME": "/home/you"}, (0, 1, 0)),
+        "under Cray MPICH": (cray, (7, 8, 3)),
     }
     for case, (environ, right) in cases.items():
         expected = dict(zip(("rank", "size", "local_rank"), right, strict=True))

@@ -6,11 +6,9 @@ does not stop the program.
 """
 
 from lessons.toolkit.probes.collectives import arrays_moved, largest_error, under_way
-from lessons.toolkit.probes.environments import facts_wrong
 
 __all__ = [
     "arrays_moved",
-    "facts_wrong",
     "largest_error",
     "under_way",
 ]

@@ -1,13 +1,7 @@
 """Compare the bytes received in tensor parallelism with the bytes that a ring needs."""
 
 import itertools
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-
-from lessons.toolkit.probes.refusal import tell
+from collections.abc import Sequence
 
 
 def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize: int) -> float:
@@ -32,22 +26,3 @@ def bytes_off(
     """Return the relative error of the number of received bytes."""
     right = ring_bytes(way, sizes, batch, ranks, itemsize)
     return abs(came - right) / right
-
-
-def bytes_error(bytes_a_step: Callable[..., Any]) -> float:
-    """Return the largest relative error of a student's formula; nan if it raises an error."""
-    rng, worst = np.random.default_rng(), 0.0
-    for way in ("data", "tensor"):
-        for ranks in (2, 3, 8):
-            depth, batch = 2 * int(rng.integers(1, 5)), int(rng.integers(1, 4000))
-            sizes = [int(size) for size in rng.integers(3, 900, depth + 1)]
-            case = (way, sizes, batch, ranks, int(rng.choice([2, 4, 8])))
-            try:
-                found = float(bytes_a_step(way, list(sizes), *case[2:]))
-            except Exception as raised:
-                tell("the error of bytes_a_step", raised)
-                return math.nan
-            worst = max(worst, abs(found / ring_bytes(*case) - 1))
-            if math.isnan(found):
-                return math.nan
-    return worst

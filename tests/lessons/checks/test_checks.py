@@ -16,6 +16,7 @@ from lessons.toolkit.checks.shared.check import (
     compare,
     exercise,
 )
+from lessons.toolkit.checks.shared.measure import check_fails
 
 PAGES = sorted((ROOT / "solutions").glob("[01][0-9]_*/lesson.py"))
 
@@ -153,3 +154,17 @@ def test_a_wrong_number_is_recognised_if_its_mistake_is_common(found, advice):
         compare(value, 2.5, "value", {3: "this mistake"})
 
     assert_advice(failure(check, found), advice)
+
+
+def test_a_program_records_whether_a_check_fails(capsys):
+    @exercise("9.9")
+    def is_two(function):
+        if function() != 2:
+            raise CheckFailed("2", function(), "Return 2.")
+        return "Two."
+
+    assert check_fails(is_two, lambda: 2) == 0
+    assert capsys.readouterr() == ("", "")
+    assert check_fails(is_two, lambda: 3) == 1
+    assert "Return 2." in capsys.readouterr().err
+    assert check_fails(is_two, gap) == 1

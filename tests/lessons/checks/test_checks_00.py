@@ -59,9 +59,9 @@ def test_what_is_right_names_its_unit(tmp_path, capsys):
 
 # Exercise 0.2
 NAMES = {
-    "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID"),
-    "size": ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"),
-    "local_rank": ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"),
+    "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),
+    "size": ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"),
+    "local_rank": ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "PMI_LOCAL_RANK"),
 }
 NOBODY = {"rank": 0, "size": 1, "local_rank": 0}
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lessons.toolkit.probes.held import bytes_of, saved_for_backward, share_off
-from lessons.toolkit.probes.tensors import bytes_error, bytes_off, ring_bytes
+from lessons.toolkit.probes.tensors import bytes_off, ring_bytes
 
 
 def test_tensors_that_share_memory_count_once():
@@ -57,11 +57,3 @@ def test_bytes_of_a_ring_by_hand():
     assert ring_bytes("tensor", sizes, 9, 2, 8) == 9 * 13 * 8
     assert ring_bytes("tensor", sizes, 9, 4, 4) == 1.5 * 9 * 13 * 4
     assert bytes_off(9 * 13 * 8 * 1.5, "tensor", sizes, 9, 2, 8) == pytest.approx(0.5)
-
-
-def test_a_formula_is_tried_on_networks_that_it_cannot_know(capsys):
-    assert bytes_error(ring_bytes) == 0
-    assert bytes_error(lambda *case: 2 * ring_bytes(*case)) == pytest.approx(1)
-    assert bytes_error(lambda *case: 4795501) > 0.01
-    assert math.isnan(bytes_error(lambda *case: None))
-    assert "bytes_a_step" in capsys.readouterr().err
