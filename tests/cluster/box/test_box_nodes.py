@@ -1,4 +1,4 @@
-"""Lessons 02 and 07 to 09 on two virtual nodes, with their own job files, run by a student.
+"""Lessons 07 to 09 on two virtual nodes, with their own job files, run by a student.
 
 Slurm's accounting confirms the grade.
 """
@@ -41,31 +41,29 @@ MISSED = (
 )
 
 
-def test_the_job_files_that_leave_the_node_are_confirmed(box, course, student, tmp_path):
-    student.do(f"cp -r {' '.join(f'{course}/solutions/{name}' for name in LESSONS.values())} .")
-    student.write("08_data/parts.py", PARTS)
-    student.do("cd 08_data && module load dl-course && python parts.py")
-    submit = f"{ON_BOX} && cluster submit"
-    jobs = {
-        lesson: student.do(
-            f"cd {folder} && {submit} {SHAPE} job_nodes.sbatch {SMALL} {OWN[lesson]}"
-        ).split()[-1]
-        for lesson, folder in LESSONS.items()
-    }
-    for lesson, job in jobs.items():
-        ended = student.wait(job, seconds=300)
-        assert (ended["state"], ended["nnodes"]) == ("COMPLETED", "2"), (lesson, ended)
-        name = f"{LESSONS[lesson]}/{lesson}_nodes_{job}.out"
-        there = tmp_path / "class" / "student1" / LESSONS[lesson]
-        there.mkdir(parents=True)
-        shutil.copy(f"{student.folder}/{name}", there)
-    save_accounting(jobs.values(), box, tmp_path / "accounting")
+@pytest.mark.parametrize(
+    "lesson", ["08", *(pytest.param(n, marks=pytest.mark.nightly) for n in ("07", "09"))]
+)
+def test_a_job_file_that_leaves_the_node_is_confirmed(lesson, box, course, student, tmp_path):
+    folder = LESSONS[lesson]
+    student.do(f"cp -r {course}/solutions/{folder} .")
+    if lesson == "08":
+        student.write(f"{folder}/parts.py", PARTS)
+        student.do(f"cd {folder} && module load dl-course && python parts.py")
+    submit = f"{ON_BOX} && cluster submit {SHAPE} job_nodes.sbatch {SMALL} {OWN[lesson]}"
+    job = student.do(f"cd {folder} && {submit}").split()[-1]
+    ended = student.wait(job, seconds=300)
+    assert (ended["state"], ended["nnodes"]) == ("COMPLETED", "2"), ended
+    there = tmp_path / "class" / "student1" / folder
+    there.mkdir(parents=True)
+    shutil.copy(f"{student.folder}/{folder}/{lesson}_nodes_{job}.out", there)
+    save_accounting([job], box, tmp_path / "accounting")
 
-    for lesson, grade in grades(tmp_path).items():
-        assert grade["tier"] == "confirmed", (lesson, grade["findings"])
-        [check] = [check for check in grade["checks"] if check["id"] == "nodes"]
-        missed = [part for part in check["actual"].split("; ") if not part.startswith(MISSED)]
-        assert missed == [], lesson
+    grade = grades(tmp_path)[lesson]
+    assert grade["tier"] == "confirmed", grade["findings"]
+    [check] = [check for check in grade["checks"] if check["id"] == "nodes"]
+    missed = [part for part in check["actual"].split("; ") if not part.startswith(MISSED)]
+    assert missed == []
     elsewhere = re.sub(
         r"node(\[[0-9,-]+\]|[0-9]+)", "node99", (tmp_path / "accounting").read_text()
     )

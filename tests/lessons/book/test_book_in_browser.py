@@ -106,7 +106,7 @@ def test_every_lesson_program_and_page_is_there(site):
 
 def test_no_page_is_wider_than_a_phone(page, address, site):
     page.set_viewport_size(PHONE)
-    pages = ["index", "docs/*", "lessons/*/lesson", "lessons/07_horovod/*"]
+    pages = ["index", "docs/*", "lessons/*/lesson", "lessons/07_horovod/train.py"]
     for path in sorted(path for name in pages for path in site.glob(f"{name}.html")):
         page.goto(f"{address}/{path.relative_to(site)}")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path

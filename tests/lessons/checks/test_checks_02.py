@@ -120,7 +120,6 @@ ZERO, FORWARD, LOSS = (
     "loss = loss_function(outputs, y)",
 )
 BACKWARD, STEP, RETURN = "loss.backward()", "optimizer.step()", "return loss, outputs"
-FRESH = "loss = loss_function(outputs.detach(), y)"
 STEPS = [
     ([FORWARD, LOSS, BACKWARD, STEP, RETURN], "zero_grad()` is missing"),
     ([ZERO, FORWARD, LOSS, STEP, RETURN], "backward()` is missing"),

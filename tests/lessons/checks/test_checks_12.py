@@ -8,15 +8,6 @@ from advice import assert_advice, failure
 
 from lessons.toolkit import foretelling
 from lessons.toolkit.checks import lesson_12 as check
-from lessons.toolkit.checks.shared.check import checks_of
-
-
-def test_every_check_has_a_number_and_says_what_it_wants():
-    checks = checks_of(check)
-    assert sorted(checks) == [f"12.{n}" for n in range(1, 9)]
-    for one in checks.values():
-        assert len(one.__doc__) > 40
-
 
 # --- 12.1 -----------------------------------------------------------------------------------
 
@@ -109,11 +100,6 @@ def fixed_and_divided(sizes, seconds):
 
 def mean_of_karp_flatt(sizes, gains):
     return float(np.mean([karp_flatt(g, p) for p, g in zip(sizes, gains, strict=True) if p > 1]))
-
-
-def first_and_last(sizes, seconds):
-    b = (seconds[0] - seconds[-1]) / (1 - 1 / sizes[-1])
-    return seconds[0] - b, b
 
 
 FITS = [

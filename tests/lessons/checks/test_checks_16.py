@@ -11,7 +11,6 @@ from lessons.toolkit.checks.lesson_16 import check_16_1, check_16_2
 
 CLUSTER = program("16_tensorflow", "tf_cluster")
 RIGHT = 'f"{host}:{port}" for host, port in zip(hosts[kind], ports[kind], strict=True)'
-ZIPPED = "zip(hosts[kind], ports[kind], strict=True)"
 TASK = '"task": {"type": task, "index": index}'
 
 

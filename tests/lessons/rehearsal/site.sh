@@ -14,6 +14,19 @@ launch() {
 }
 in_container() { smaller whole_in_container "$@"; }
 
+# In these lessons, loading PyTorch takes most of the time of a small program, so its ranks share that.
+# Lesson 15's have to be killed one by one.
+eval "whole_$(declare -f launch_ranks)"
+launch_ranks() {
+    local words=("${@:2}") before=()
+    [ "${words[0]}" != timeout ] || { before=("${words[@]:0:3}") && words=("${words[@]:3}"); }
+    if [[ ${REHEARSAL_ON:-laptop} == laptop && $PWD == */1[13]_* && ${words[*]:0:3} == "python -u "*.py ]]; then
+        "${before[@]}" python -u "$rehearsal/forked_ranks.py" "$1" "${words[@]:2}"
+    else
+        whole_launch_ranks "$@"
+    fi
+}
+
 smaller() {
     local words
     mapfile -td '' words < <(python "$rehearsal/smaller.py" "$@" || printf 'false\0')
