@@ -27,15 +27,6 @@ def test_it_has_the_real_sets_shapes_and_types(real_shapes, name):
     np.testing.assert_array_equal(as_float, stand_in.x_train[:10] / np.float32(255))
 
 
-def test_the_first_samples_are_the_same_however_many_are_asked_for(real_shapes):
-    many = data.load("mnist", train_samples=2500, test_samples=10, stand_in=True)
-    few = data.load("mnist", train_samples=1001, test_samples=5, stand_in=True)
-    np.testing.assert_array_equal(few.x_train, many.x_train[:1001])
-    np.testing.assert_array_equal(few.y_train, many.y_train[:1001])
-    np.testing.assert_array_equal(few.x_test, many.x_test[:5])
-    assert not np.array_equal(many.x_train[:10], many.x_test)
-
-
 @pytest.mark.parametrize(
     ("name", "digest"),
     [

@@ -8,7 +8,6 @@ from record_lines import events, of, run_program
 
 from autograder.text_hash import text_hash
 from lessons.toolkit.record import program
-from tests.autograder.in_memory import read_bytes
 
 MAIN = """
 import network
@@ -53,17 +52,6 @@ def test_the_program_and_what_it_imports_of_its_folder(tmp_path):
         for path in toolkit.rglob("*.py")
     ]
     assert first["toolkit"] == by_the_contract("\n".join(sorted(lines)))
-
-
-def test_the_grader_reads_what_the_toolkit_wrote(tmp_path):
-    beside(tmp_path, network="x = 1\n", parts__layers="y = 2\n", late="z = 3\n")
-    output = run_program(MAIN, folder=tmp_path)
-    [run] = read_bytes({"a.out": output.encode()})
-    assert run.chain_intact
-    assert run.program.main == "train.py"
-    assert run.program.files["late.py"] == text_hash(b"z = 3")
-    assert len(run.program.files) == 4
-    assert run.program.files["train.py"] == text_hash(MAIN.encode())
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
