@@ -1,7 +1,6 @@
 """Each platform's names as a table, Moodle's worksheet, Gradescope's metadata, and wrong names."""
 
 import re
-import unicodedata
 from datetime import UTC
 from pathlib import Path
 
@@ -158,15 +157,6 @@ def test_two_of_one_name_need_the_worksheet(tmp_path, collect):
     assert [row.students for row in done.rows.values()] == ["", ""]
     for row in done.rows.values():
         assert row.doubts.startswith("owner unknown: -: Ada Lovelace 580")
-
-
-def test_two_of_one_name_stay_apart_however_their_accents_are_encoded(tmp_path, collect):
-    files = {}
-    for number, form, student in (("5801", "NFC", "ada"), ("5802", "NFD", "zoe")):
-        name = unicodedata.normalize(form, "Zoë Müller")
-        files |= below(f"{name}_{number}_assignsubmission_file_", work(student))
-    done = collect(write(tmp_path, "down", files), "--lesson", "1", platform="moodle")
-    assert len({row.students for row in done.rows.values()}) == 2
 
 
 def test_the_worksheet_knows_who_it_is_and_when(tmp_path, collect):

@@ -38,15 +38,6 @@ def test_command_prints_json(tmp_path):
     assert list(problem) == ["file", "line", "text", "reason"]
 
 
-def test_command_prints_for_people(tmp_path):
-    (tmp_path / "a.out").write_text(KERAS + "\x1b[31mTest accuracy: 0.95\n" + TRACEBACK)
-    result = command(tmp_path / "a.out")
-    assert result.exit_code == 0
-    assert "final train accuracy" in result.output
-    assert "ValueError: the shapes do not match" in result.output
-    assert "final val accuracy" not in result.output
-
-
 RECOGNISED = {"Test accuracy: 0.91": 0, KERAS: 0, "hello\nworld": 1, TRACEBACK: 1, "": 1}
 
 

@@ -91,17 +91,6 @@ def test_canvas_gets_the_points_of_its_assignment(fill, title, most, points, sai
     assert more.startswith(f"; {said}") if said else not more
 
 
-def test_an_override_without_effect_makes_no_column_for_canvas(home, tmp_path):
-    (tmp_path / "overrides.csv").write_text(
-        "student,lesson,check,points,reason\nada,07,equal,1,no such run\n"
-    )
-    words = setting("overrides", tmp_path / "overrides.csv")
-    run("grade", home / "class", "--out", tmp_path / "out", *words)
-    lessons = [name[:2] for name in cells(tmp_path / "out/canvas.csv")[0]]
-    assert "02" in lessons
-    assert "07" not in lessons
-
-
 REFUSED = [
     ("Student,ID,Section,02 Serial (1),02 Quiz (2)\nEve,1,A,,\n", "two columns begin with"),
     ("a,b\n1,2\n", "not a Canvas gradebook export"),
@@ -192,16 +181,6 @@ def test_what_is_written_is_never_what_is_read(tmp_path, monkeypatch, given, out
     assert result.exit_code == 2
     assert f"--out {out} is among the submissions of {given}" in " ".join(result.stderr.split())
     assert not list(Path(out).glob("grades*"))
-
-
-def test_the_counts_of_the_class_page_add_up(home, tmp_path):
-    options = ("--roster", home / "roster.csv", *setting("overrides", home / "overrides.csv"))
-    run("grade", home / "class", "--out", tmp_path / "grades", *options)
-    page = (tmp_path / "grades/index.html").read_text()
-    chips = re.findall(r'<span class="chip[^>]*>(\d+) ([^<]+)</span>', page)
-    cells = [c for c in re.findall(r'class="cell (\w+)', page) if c != "none"]
-    assert sum(int(count) for count, _ in chips) == len(cells) == 4
-    assert ("1", "no rubric") in chips
 
 
 @pytest.mark.parametrize("ben", ["Ben Cook_1234568_assignsubmission_file_", "ben"])

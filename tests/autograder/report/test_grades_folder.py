@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.commands.options import COURSE
-from autograder.settings.rubric import FOLDER
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, write_lines
 
@@ -33,20 +31,6 @@ def test_every_run_of_a_study_is_graded(tmp_path, grade):
     assert (folder / "students/ada.html").read_text().count("(not graded)") == 1
     runs = json.loads((folder / "records/ada.json").read_text())["grades"][0]["runs"]
     assert {run["workers"]: run["compared"] for run in runs} == {1: True, 2: True, 4: False}
-
-
-def test_pages_are_headed_with_the_title(tmp_path, grade):
-    shutil.copytree(FOLDER, tmp_path / "rubrics")
-    hand_in(tmp_path / "class" / "ada" / "02_serial")
-    own = ("--rubrics", tmp_path / "rubrics")
-    for words, heading in (
-        ((), COURSE),
-        (own, "Grades"),
-        ((*own, *setting("title", "HPC <2026>")), "HPC &lt;2026&gt;"),
-    ):
-        folder = grade(tmp_path / "class", *words).folder
-        for page in (folder / "index.html", folder / "students/ada.html"):
-            assert f'<p class="dim">{heading}</p>' in page.read_text()
 
 
 @pytest.fixture

@@ -41,15 +41,3 @@ def test_the_page_draws_each_round(reports):
     assert "Median speedup 1.8" in page
     assert re.search(r'data-label="speedup"><span>1\.8\d <span class="dim">of at most 1\.9\d', page)
     assert re.search(r'<p class="met">Speedup on 2 ranks 1\.8\d \(', page)
-
-
-@pytest.mark.parametrize(
-    "seconds",
-    [[], SECONDS[:2], *([(alone, 1 / alone, 1.0 + n) for n in range(3)] for alone in (1e-8, 1e8))],
-    ids=["none", "two", "far too fast", "far too slow"],
-)
-def test_odd_rounds_break_no_page(seconds, reports):
-    result = reports(*seconds)
-    page = (result.folder / "students" / "ada.html").read_text()
-    assert "nan" not in page.split("<h3>Your runs")[-1]
-    assert ("each round" in page) == (len(seconds) > 2)
