@@ -109,6 +109,9 @@ def check_9_3(update: Function, lars: Function) -> str:
         update([w], [np.ones(1)], [speed], 0.1, 0.9)
         advice = "speed <- 0.9 · speed + gradient, then w <- w - 0.1 · speed; both in place."
         compare(float(w[0]), right, f"w after step {step}", MOVES, advice)
+    update([w], [np.ones(1)], [speed], 0.25, 0.5)  # speed: 1.9, then 1.95
+    advice = "The rate and the momentum are arguments, and may change from step to step."
+    compare(float(w[0]), 0.2225, "w after a step with rate 0.25 and momentum 0.5", {}, advice)
     params = [np.array([[3.0, 0.0], [0.0, 4.0]]), np.zeros(2)]
     gradients = [np.array([[0.0, 6.0], [8.0, 0.0]]), np.array([1.0, 2.0])]
     found = lars(params, gradients, 0.01)
@@ -120,6 +123,10 @@ def check_9_3(update: Function, lars: Function) -> str:
     if not np.allclose(found[1], gradients[1]):
         advice = "Weights of 0 (new biases) would never move: leave their gradient unchanged."
         raise CheckFailed("an unchanged gradient for biases of 0", shown(found[1]), advice)
+    [still] = lars([np.ones(2)], [np.zeros(2)], 0.01)
+    if not np.array_equal(still, np.zeros(2)):
+        advice = "Do not divide by the length of a gradient that is 0."
+        raise CheckFailed("a gradient of 0 stays 0", shown(still), advice)
     return "Momentum and LARS match the formulas."
 
 
