@@ -1,8 +1,5 @@
 """Two graders, one folder of grades: the second gets one sentence."""
 
-import errno
-import fcntl
-
 import pytest
 
 from autograder.commands import grade as grading
@@ -23,14 +20,3 @@ def test_the_second_grader_says_one_sentence(tmp_path, grade):
     assert "another grader is writing into" in second.stderr
     assert not (tmp_path / "grades" / "grades.csv").exists()
     assert grade(tmp_path / "class").table[0][2] == "10/10"
-
-
-def test_where_nothing_can_be_locked_a_warning_is_enough(tmp_path, grade, monkeypatch):
-    def fails(descriptor, kind):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", fails)
-    hand_in(tmp_path / "class" / "ada" / "02_serial")
-    result = grade(tmp_path / "class")
-    assert result.table[0][2] == "10/10"
-    assert "cannot be locked" in result.stderr

@@ -54,14 +54,6 @@ def test_a_lesson_without_a_rubric_is_called_so(tmp_path, grade):
     assert [note["code"] for note in record["findings"]] == ["no rubric"]
 
 
-def test_of_a_class_that_is_graded_without_a_folder_it_is_said_that_nothing_is_kept(tmp_path):
-    for name in ("ada", "ben"):
-        hand_in(tmp_path / "class" / name / "02")
-    done = CliRunner().invoke(main, ["grade", str(tmp_path / "class"), "--profile", "smoke"])
-    assert "Nothing was saved: --out FOLDER writes pages and tables." in done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"class"}
-
-
 LONG = "x" * 300  # no file can have this name
 REFUSED = {
     f"grade {LONG}": "does not exist",

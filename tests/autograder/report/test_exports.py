@@ -9,8 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.report import canvas
-from autograder.settings.roster import Person
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, write_lines
 
@@ -192,10 +190,3 @@ def test_a_class_is_no_reference(tmp_path, ben):
     assert all(result.stderr.count(name) == 1 for name in ("ada", ben))
     assert "Expected: one folder" in result.stderr
     assert not (tmp_path / "site.yaml").exists()
-
-
-@pytest.mark.parametrize("name", ["Lovelace, Ada", "Ada Lovelace"])
-def test_canvas_finds_a_student_by_the_name_alone(name):
-    header = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    find = canvas.finder(header, (), {"ada": Person("ada", name="Ada Lovelace")})
-    assert find([name, "", "", "", ""]) == "ada"

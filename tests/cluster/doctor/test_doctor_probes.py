@@ -10,7 +10,7 @@ import pytest
 
 from cluster.doctor import all_probes, run_probes
 from cluster.doctor.diagnosis import Diagnosis, ok
-from cluster.doctor.probes import frameworks, gpus
+from cluster.doctor.probes import gpus
 from tests.breadth import breadth
 
 SITES = Path(__file__).parents[3] / "cluster/sites"
@@ -99,14 +99,6 @@ def test_gpus_are_seen_by_all_or_it_is_said(visible, torch, nccl, said):
     for diagnosis, words in zip(found, said, strict=True):
         assert words in diagnosis.found
         assert diagnosis.advice
-
-
-@pytest.mark.parametrize(("cuda", "command"), [("13.0", "horovod_wheel --gpu"), (None, "make ")])
-def test_horovod_is_compiled_for_gpus_where_the_framework_has_cuda(monkeypatch, cuda, command):
-    monkeypatch.setattr(frameworks, "horovod_folder", lambda: Path("/nowhere"))
-    monkeypatch.setattr(frameworks, "installed", lambda name: None)
-    monkeypatch.setattr(frameworks, "torch", lambda: ok("", cuda=cuda))
-    assert command in frameworks.horovod().advice
 
 
 @pytest.mark.parametrize(

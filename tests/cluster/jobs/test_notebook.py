@@ -37,13 +37,6 @@ def test_run_all_twice_submits_once(lesson, capsys):
     assert "was submitted before" in capsys.readouterr().out
 
 
-def test_a_long_job_says_that_it_still_runs(lesson, capsys, monkeypatch):
-    monkeypatch.setattr("cluster.jobs.wait.FIRST_SILENCE", 0.3)
-    lesson.write("long.sbatch", "sleep 4")
-    submit_once("long.sbatch")
-    assert 2 <= capsys.readouterr().out.count("job 1: RUNNING") <= 8  # on a busy machine
-
-
 def test_other_arguments_or_options_are_another_job(lesson):
     submit_once("job.sbatch", "--epochs", 4)
     assert names(submit_once("job.sbatch", "--epochs", 8)) == ["mine_2.out"]

@@ -23,12 +23,6 @@ cores = sorted(os.sched_getaffinity(0))
 print(f"rank {world.rank} of {world.size} on {cores}, job {os.environ['SLURM_JOB_ID']},"
       f" {os.environ['OMP_NUM_THREADS']} thread")
 """
-WITHOUT_MPI = """
-try:
-    from mpi4py import MPI
-except ImportError:
-    print("ran")
-"""
 DIES = """
 import os, signal, sys
 from mpi4py import MPI
@@ -112,19 +106,6 @@ def test_an_mpi_that_does_not_fit_stops_no_program_without_mpi(shell):
     starts_apart(shell, STEP)
     shell.cluster("submit", "--wait", program(shell, "print('ran')"))
     assert shell.read("slurm-1.out").endswith("\nran\nran\n")
-
-
-@pytest.mark.parametrize(
-    ("missing", "text"), [("mpi4py", WITHOUT_MPI), ("cluster", "print('ran')")]
-)
-def test_ranks_that_python_cannot_count_run_and_it_is_said(shell, missing, text):
-    """As with Horovod built without mpi4py, or in an image without the course."""
-    starts_apart(shell, f"{STEP} PYTHONPATH={shell.home}")
-    (shell.home / f"{missing}.py").write_text(f"raise ModuleNotFoundError(name='{missing}')")
-    shell.cluster("submit", "--wait", program(shell, text))
-    output = shell.read("slurm-1.out")
-    assert f"because {missing} cannot be imported" in output
-    assert output.endswith("\nran\nran\n")
 
 
 def starts_apart(shell, variables):

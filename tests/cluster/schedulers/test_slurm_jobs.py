@@ -23,13 +23,6 @@ def test_waiting_shows_state_reason_and_expected_start(slurm):
     ]
 
 
-def test_a_failed_node_is_not_the_jobs_fault(slurm):
-    failed = ["77|NODE_FAIL|None|N/A", "", 0]
-    answer(slurm, sbatch=["Submitted batch job 77\n", "", 0], squeue=failed)
-    said = slurm.at("box", "submit", "--wait", "job.sbatch", ok=False).stderr
-    assert MEANINGS["NODE_FAIL"] in said
-
-
 @pytest.mark.slow
 def test_a_job_that_left_the_queue_is_looked_up_in_accounting(slurm):
     answer(slurm, sbatch=["Submitted batch job 77\n", "", 0], sacct=["77|CANCELLED by 1\n", "", 0])

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import sys
 
 import pytest
 from executed_lessons import leave_executed, printed, value
@@ -138,20 +137,6 @@ def test_a_folder_that_is_no_book_is_left_alone(small, book, tmp_path, lessons_c
     done = lessons_command("book", "--from", tmp_path / "nowhere")
     assert done.exit_code == 2
     assert "does not exist" in done.output
-
-
-def test_the_students_edition_has_no_book_to_make(small, book):
-    shutil.rmtree(small / "solutions")
-    done = book()
-    assert done.exit_code == 1
-    assert "this is the students' edition" in done.output
-
-
-def test_without_the_packages_it_says_how_to_get_them(small, book, monkeypatch):
-    monkeypatch.setitem(sys.modules, "myst_nb", None)
-    done = book()
-    assert done.exit_code == 1
-    assert "The book needs myst_nb. Install with `make .venv`." in done.output
 
 
 @pytest.mark.slow

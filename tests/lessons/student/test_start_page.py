@@ -110,15 +110,3 @@ def test_a_submission_and_a_check_write_the_page_again(lessons, lessons_command,
 def test_a_damaged_notebook_hides_no_other_lesson(lessons):
     (lessons / "00_cluster" / "00_cluster.ipynb").write_text('{"cells": ')
     assert list(rows(start_page(lessons))) == ["01", "02"]
-
-
-def test_the_command_writes_the_page(lessons, lessons_command, monkeypatch):
-    (lessons / "course").mkdir()
-    home = lessons / "course" / "lessons"
-    home.mkdir()
-    shutil.move(lessons / "00_cluster", home)
-    monkeypatch.setenv("COURSE_ROOT", str(home.parent))
-    monkeypatch.chdir(home)
-    done = lessons_command("start")
-    assert done.stdout == f"{home}/START.md\n"
-    assert (home / "START.md").read_text() == start_page(home)

@@ -8,10 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.reading.files import read_files
-from autograder.settings.roster import meant_by
-from autograder.submissions.class_folder import read_class
-from autograder.submissions.lesson_files import read_places
 from lessons.toolkit import answers
 
 
@@ -60,13 +56,6 @@ def test_left_out(folder, lessons_command, name, content):
     (folder / name).write_bytes(content)
     assert lessons_command("submit", "02", "--in", folder).exit_code == 0
     assert f"02_serial/{name}" not in packed()
-
-
-@pytest.mark.parametrize("name", ["02_keras_7.out", "02_keras_7.err", "slurm-9.out", "answers.txt"])
-def test_taken_along(folder, lessons_command, name):
-    (folder / name).write_text("predict_accuracy = 2\n")
-    lessons_command("submit", "02", "--in", folder)
-    assert f"02_serial/{name}" in packed()
 
 
 def test_a_link_is_left_out_and_named(folder, lessons_command):
@@ -131,20 +120,6 @@ def test_a_run_that_was_cut_is_named(folder, lessons_command, run_output):
     done = lessons_command("submit", "02", "--in", folder)
     assert "02_keras_7.out: its run did not end well" in done.output
     assert "of `keras`" in done.output
-
-
-def test_the_grader_finds_what_was_packed(folder, lessons_command, run_output, tmp_path):
-    (folder / "02_keras_7.out").write_text(run_output)
-    (folder / "answers.txt").write_text("predict_accuracy = 2\n")
-    lessons_command("submit", "02", "--in", folder, "--out", tmp_path / "handed" / "you.zip")
-    with zipfile.ZipFile(tmp_path / "handed" / "you.zip") as archive:
-        archive.extractall(tmp_path / "class" / "you")
-    [found] = read_class(tmp_path / "class", ["02", "07"], meant_by({}))
-    assert (found.students, found.lesson) == (("you",), "02")
-    files = read_places(found.lesson, found.places)
-    assert files.answers
-    [run] = read_files(files.outputs)
-    assert run.outcome == "completed"
 
 
 def test_too_much_is_refused_and_the_old_zip_stays(folder, lessons_command):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from generated_data import TRAIN, World, pack, tar_bytes
+from generated_data import World, pack, tar_bytes
 
 from lessons.toolkit import data
 from lessons.toolkit.data import catalogue
@@ -97,12 +97,6 @@ def test_what_a_program_gets(world, tmp_path, monkeypatch):
         "train_samples": 50,
         "test_samples": 40,
     }
-
-
-@pytest.mark.parametrize("number", [0, -1, TRAIN + 1])
-def test_more_samples_than_there_are(world, number):
-    with pytest.raises(data.DataError, match=f"has 120 train samples, so train_samples={number} "):
-        data.load("mnist", train_samples=number)
 
 
 def test_course_data_goes_before_the_cache_and_files_are_looked_for_singly(

@@ -5,16 +5,6 @@ from pictures import is_png, words
 from lessons.toolkit import plots
 
 
-def test_a_loss_that_runs_away_is_said_to_leave_the_picture():
-    runs = {"lr 0.1": [3, 2, 1], "lr 9": [3, 50, float("inf")], "lr 99": [3, float("nan"), 1]}
-    figure = plots.losses(runs, highest=10)
-    told = words(figure)
-    assert "lr 0.1" in told
-    assert "lr 9: leaves the picture" in told
-    assert "lr 99: leaves the picture" in told
-    assert is_png(figure)
-
-
 def test_who_has_not_reached_the_loss_may_not_claim_a_gap():
     runs = {
         "N = 1": [[(0.3, 0.90), (0.1, 0.95)], [(0.3, 0.90), (0.12, 0.94)]],

@@ -34,11 +34,6 @@ def test_every_round_is_a_point_beside_the_ceiling():
     assert is_png(figure)
 
 
-def test_nothing_to_draw_is_said():
-    with pytest.raises(ValueError, match="job_study"):
-        plots.scaling_study([])
-
-
 def test_what_laws_leave_open_is_shaded_beyond_the_data():
     laws = {"Amdahl": lambda p: p / (1 + 0.02 * (p - 1)), "Gustafson": lambda p: p - 0.3 * (p - 1)}
     figure = plots.laws_beyond({"small": ([1, 2, 4], [1, 1.9, 3.6])}, {"small": laws}, 64)
@@ -107,10 +102,3 @@ def test_a_study_beside_other_programs_is_said_to_be_worth_little(capsys):
         ]
     )
     assert "job 9: 4 ranks that exchange nothing did" in capsys.readouterr().out
-
-
-def test_without_a_study_there_is_no_report(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="no points of a study"):
-        scaling_report.write([], laws={})
-    assert not (tmp_path / "report.md").exists()

@@ -75,18 +75,3 @@ def test_the_map_counts_what_is_unread_and_what_is_read_twice(ranks, never, twic
     assert f"a run: {never} never read, {twice} more than once" in words(figure)
     assert {"rank 0", "rank 1", "together"} <= set(words(figure))
     assert is_png(figure)
-
-
-def test_staleness_is_drawn_as_measured_and_as_simulated():
-    measures = (
-        {"name": "staleness", "value": 30, "unit": "gradients", "late": 1},
-        {"name": "staleness", "value": 10, "unit": "gradients", "late": 3},
-    )
-    run = replace(run_of(Rank(0)), measures=make_measures(measures))
-    figure = plots.staleness({"measured": run, "simulated": [0, 1, 2, 3, 3, 3]})
-    above, below = figure.axes
-    assert [bar.get_height() for bar in above.patches] == [0, 75, 0, 25]
-    assert [round(bar.get_height()) for bar in below.patches] == [17, 17, 17, 50]
-    assert "measured: 1.50 on average over 40 updates" in words(figure)
-    assert "simulated: 2.00 on average over 6 updates" in words(figure)
-    assert is_png(figure)
