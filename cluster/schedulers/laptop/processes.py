@@ -2,10 +2,14 @@
 
 import contextlib
 import os
+import re
 import signal
+from collections import Counter
 from pathlib import Path
 
 MARKER = "COURSE_JOB_FOLDER"  # in the environment of every process of a job
+# What the kernel says of a program, but not of its own threads, that may use one CPU only.
+BOUND = re.compile(r"^VmRSS:.*^Cpus_allowed_list:\s*(\d+)$", re.M | re.S)
 
 
 def of_job(folder: Path) -> list[int]:
@@ -31,3 +35,13 @@ def signal_steps(folder: Path, number: signal.Signals) -> None:
         with contextlib.suppress(OSError):  # it has just ended
             if script not in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0"):
                 os.kill(process, number)
+
+
+def bound_to_each_cpu() -> Counter[int]:
+    """Count the processes on this machine that may use one CPU only, by that CPU."""
+    found = Counter[int]()
+    for path in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            if bound := BOUND.search(path.read_text(errors="replace")):
+                found[int(bound[1])] += 1
+    return found

@@ -27,7 +27,8 @@ def start_what_fits() -> None:
         running = [job for job in jobs if job.state == job_records.RUNNING]
         cores = whole_cores()
         taken = {core for job in running for core in job.cores}
-        free = [core for core in cores if core not in taken]
+        others = processes.bound_to_each_cpu()  # jobs of other queues: another user's, say
+        free = sorted((core for core in cores if core not in taken), key=others.__getitem__)
         full = False
         for job in [job for job in jobs if job.state == job_records.PENDING]:
             reason = held_back(job, running)
@@ -36,7 +37,7 @@ def start_what_fits() -> None:
                 reason = "Priority" if full else "Resources" if need > len(free) else ""
                 full = full or bool(reason)
             if not reason:
-                running.append(start(job, tuple(free[:need])))
+                running.append(start(job, tuple(sorted(free[:need]))))
                 free = free[need:]
             elif job.reason != reason:
                 job_records.change(job, reason=reason)

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -108,6 +109,21 @@ def test_cancel_ends_a_running_job_and_everything_it_started(shell):
     assert record["State"] == f"CANCELLED by {os.getuid()}"
     assert "CANCELLED AT" in output.read_text()
     assert "had already ended" in shell.word("scancel", job)
+
+
+@pytest.mark.skipif(len(whole_cores()) < 2, reason="this machine has one core")
+def test_a_job_takes_the_core_that_another_users_job_leaves(shell):
+    first, second, *_ = whole_cores()
+    job = shell.write("job.sbatch", 'echo "$COURSE_LAPTOP_CORES"', "--output=%j.out")
+    for used, left in ((first, second), (second, first)):
+        # more than tests beside this one bind to a core
+        words = ["taskset", "-c", str(used), "bash", "-c", "sleep 60 & " * 40 + "wait"]
+        with subprocess.Popen(words, start_new_session=True) as busy:
+            shell.until(lambda used=used: processes.bound_to_each_cpu()[used] >= 40)
+            number = shell.submit(job)
+            shell.wait(number)
+            os.killpg(busy.pid, signal.SIGKILL)
+        assert shell.read(f"{number}.out") == f"{left}\n"
 
 
 def test_jobs_wait_for_cores_and_start_in_order(shell):
