@@ -15,11 +15,10 @@ from lessons.toolkit.record import Run
 import fast
 import slow
 from gpt import GPT, Text, loss_of
-from lengths import LENGTHS, padded
 from scaling import LossScaler
 from store import Texts
-from train import evaluate
-from train_ways import starts_of
+from train import evaluate, starts_of
+from train_ways import LENGTHS, counted_compile
 
 FAULTS = ("nothing", "item", "workers", "scaling", "shapes")
 
@@ -47,8 +46,8 @@ def one_run(without, args, text, device):
     run = Run(
         "14", args, model, source="broken", precision="float16", dataset=facts, without=without
     )
-    compiled, scaler = profiling.Compilations("eager"), LossScaler()
-    network = compiled.compile(model)
+    scaler = LossScaler()  # with "shapes", each length is compiled by itself
+    network, compiled = counted_compile(model, "eager", dynamic=without != "shapes")
     batches = slow.batches if without == "workers" else fast.batches  # no workers: read, then train
     note = slow.note if without == "item" else fast.note  # .item() for every parameter
     waits, own_reads = profiling.Waits(), 0
@@ -61,8 +60,6 @@ def one_run(without, args, text, device):
                 began = time.perf_counter()
                 batch = [each[:, : LENGTHS[step % len(LENGTHS)]] for each in next(loader)]
                 waited += time.perf_counter() - began
-                if without != "shapes":  # otherwise each length is compiled
-                    batch = padded(*batch, args.length)
                 batch = [each.to(device) for each in batch]
                 loss = train_step(without, network, optimizer, batch, scaler, args.parts)
                 with waits:
@@ -73,7 +70,7 @@ def one_run(without, args, text, device):
     run.measure("own_reads", own_reads)
     run.measure("input_ms", 1000 * waited / args.steps, "ms")
     run.measure("zeros", profiling.share_of_zeros(model))
-    run.measure("compilations", compiled.count)
+    run.measure("compilations", compiled.frame_count)
     loss, accuracy = evaluate(model, text, device, args.length)
     print(f"without {without}: test loss {loss:.3f}", flush=True)
     run.end(test_loss=loss, test_accuracy=accuracy)

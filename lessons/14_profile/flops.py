@@ -8,7 +8,7 @@ def step_flops(params, layers, width, length, tokens):
     characters in the batch, `length` that of a window.
     """
     raise NotImplementedError(
-        "Exercise 14.1: 6 for each parameter and token, and attention's two products"
+        "Exercise 14.1: the parameters' products and attention's, forward and backward"
     )
 
 
@@ -17,4 +17,4 @@ def attainable(rows, inner, columns, peak, bandwidth):
 
     `peak` is in FLOP/s, `bandwidth` in bytes/s. Each of the three float32 matrices is moved once.
     """
-    raise NotImplementedError("Exercise 14.2: the smaller of peak and intensity × bandwidth")
+    raise NotImplementedError("Exercise 14.2: FLOP per moved byte, and the roof there")

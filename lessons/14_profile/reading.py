@@ -3,13 +3,9 @@
 
 def busy(spans):
     """Return for how long at least one of the spans is running."""
-    raise NotImplementedError(
-        "Exercise 14.3: sort the spans; count what no earlier span has covered"
-    )
+    raise NotImplementedError("Exercise 14.3: the length of the spans' union")
 
 
 def hidden(communication, computing):
     """Return the fraction of the communication's time during which computing is running, too."""
-    raise NotImplementedError(
-        "Exercise 14.4: time of both = one + other - either; 1 if nobody communicates"
-    )
+    raise NotImplementedError("Exercise 14.4: the share that overlaps; 1 if nobody communicates")

@@ -16,5 +16,5 @@ class LossScaler:
         The gradients are those of the loss multiplied by `scale`.
         """
         raise NotImplementedError(
-            "Exercise 14.9: unscale; skip and halve, or step and perhaps double"
+            "Exercise 14.6: unscale; skip and halve, or step and perhaps double"
         )

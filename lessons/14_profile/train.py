@@ -1,12 +1,13 @@
-"""Train a small GPT with a slow step and with yours, in turns, and measure where the time goes.
+"""Train a small GPT with a slow step, with yours, and with levers on yours, in turns.
 
-python train.py --rounds 5
+python train.py --rounds 5 --levers bfloat16 bfloat16+compile
 """
 
 import argparse
 import time
 from contextlib import nullcontext
 
+import levers
 import torch
 from torch.profiler import ProfilerActivity, profile
 
@@ -24,10 +25,12 @@ from store import Texts
 WAYS = {"before": slow, "after": fast}
 
 
-def start(way, text, args, device):
+def start(name, text, args, device):
     """Return step, network and optimizer of a training. All begin with the same parameters."""
+    way = WAYS.get(name, fast)  # a lever is tried on the fast step
     torch.manual_seed(args.seed)
     model = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
+    levers.pull(name, model, device)
     return way, model, way.optimizer(model.parameters(), args.lr)
 
 
@@ -80,11 +83,26 @@ def evaluate(model, text, device, length):
     return loss_of(scores, following).item(), accuracy
 
 
+def warm_up(trainings, text, args, device):
+    """Make two steps of each training, in which a compiled network generates its code."""
+    starts = starts_of(0, text, args)[: 2 * args.batch_size]
+    for name in list(trainings):
+        levers.set_products(name)
+        try:
+            some_steps(trainings[name], text, starts, args, device)
+        except RuntimeError as error:
+            if "compile" not in name:
+                raise
+            print(f"The lever {name} is left out: {' '.join(str(error).split())[:200]}", flush=True)
+            del trainings[name]
+
+
 def measure_round(run, number, trainings, text, args, device):
-    """Train with both steps, once each. Return each one's loss, seconds, parts and readers."""
+    """Train with each step once. Return each one's loss, seconds, parts and readers."""
     starts, found = starts_of(number, text, args), {}
-    names = list(WAYS) if number % 2 else list(reversed(WAYS))  # nobody is always the first
+    names = list(trainings) if number % 2 else list(reversed(trainings))  # all are first at times
     for name in names:
+        levers.set_products(name)
         with run.epoch() if name == "after" else nullcontext(dict) as log:
             found[name] = some_steps(trainings[name], text, starts, args, device)
             log(loss=found[name][0])
@@ -96,6 +114,7 @@ def write_traces(trainings, text, args, device):
     kinds = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device.type == "cuda")
     starts = starts_of(args.rounds + 1, text, args)[: 4 * args.batch_size]
     for name, training in trainings.items():
+        levers.set_products(name)
         with profile(activities=kinds) as profiler:
             some_steps(training, text, starts, args, device)
         traces.write(f"trace_{name}.json.gz", traces.reduced(profiler))
@@ -107,6 +126,7 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--rounds", type=int, default=5, help="how often both steps are measured")
+    parser.add_argument("--levers", nargs="*", default=[], help="such as tf32 bfloat16+compile")
     parser.add_argument("--steps", type=int, default=12, help="updates in a round, of each step")
     parser.add_argument("--length", type=int, default=32, help="characters in a window")
     parser.add_argument("--batch-size", type=int, default=8, help="windows in a step")
@@ -125,17 +145,19 @@ def main():
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_num_threads(1)  # one core, whose peak is measured; the loader may have the others
     text = Text()
-    trainings = {name: start(way, text, args, device) for name, way in WAYS.items()}
+    names = [*WAYS, *args.levers]
+    trainings = {name: start(name, text, args, device) for name in names}
     model = trainings["after"][1]
-    batch = windows(text.train, torch.arange(args.batch_size), args.length)
-    work, attention = profiling.counted_flops(model, *(piece.to(device) for piece in batch))
     facts = text.facts | {"train_samples": args.steps * args.batch_size}
     run = Run("14", args, model, source="step", dataset=facts, epochs_asked=args.rounds)
-    run.measure("flops", work, "FLOP", attention=attention)
-    run.measure("bandwidth", profiling.bandwidth(device), "bytes/s")
+    batch = windows(text.train, torch.arange(args.batch_size), args.length)
+    batch = [piece.to(device) for piece in batch]
+    work = rounds.begin(run, start("after", text, args, device), train_step, batch)
+    warm_up(trainings, text, args, device)
     for number in range(1, args.rounds + 1):
         found = measure_round(run, number, trainings, text, args, device)
         rounds.note(run, number, found, profiling.peak_flops(device), work, args.steps)
+    levers.set_products("after")
     loss, accuracy = evaluate(model, text, device, args.length)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     write_traces(trainings, text, args, device)

@@ -1,4 +1,4 @@
-"""Train a tiny GPT with numbers of 2 or 4 bytes, and compile it for texts of several lengths.
+"""Train a tiny GPT with numbers of 2 or 4 bytes, and compile it for texts of five lengths.
 
 python train_ways.py --ways float32 float16 scaled
 """
@@ -6,15 +6,15 @@ python train_ways.py --ways float32 float16 scaled
 import argparse
 
 import torch
+from torch._dynamo.testing import CompileCounterWithBackend
 
 from lessons.toolkit.probes import profiling
 from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Run
 
 from gpt import GPT, Text, loss_of, windows
-from lengths import LENGTHS, padded
 from scaling import LossScaler
-from train import evaluate
+from train import evaluate, starts_of
 
 PRECISIONS = {
     "float32": torch.float32,
@@ -22,7 +22,9 @@ PRECISIONS = {
     "float16": torch.float16,
     "scaled": torch.float16,
 }
-WAYS = (*PRECISIONS, "lengths", "padded")
+DYNAMIC = {"static": False, "default": None, "dynamic": True}  # may a compiled length change?
+WAYS = (*PRECISIONS, *DYNAMIC)
+LENGTHS = (16, 32, 24, 28, 20)  # of a compiled network's batches, over and over again
 
 
 def train_step(way, model, optimizer, batch, scaler, part):
@@ -42,18 +44,11 @@ def train_step(way, model, optimizer, batch, scaler, part):
     return loss.detach(), not updated
 
 
-def batch_of(way, text, starts, number, args):
-    """Return the texts of a step, whose length changes if `way` compiles."""
-    length = LENGTHS[number % len(LENGTHS)] if way in ("lengths", "padded") else args.length
-    ids, following = windows(text.train, starts, length)
-    return padded(ids, following, args.length) if way == "padded" else (ids, following)
-
-
-def starts_of(epoch, text, args):
-    """Return where an epoch's windows start, all at different places."""
-    generator = torch.Generator().manual_seed(1000 * args.seed + epoch)
-    places = torch.randperm(len(text.train) - args.length, generator=generator)
-    return places[: args.steps * args.batch_size]
+def counted_compile(model, backend, dynamic):
+    """Return the compiled network, and PyTorch's count of how often it is compiled."""
+    torch._dynamo.reset()
+    counter = CompileCounterWithBackend(backend)
+    return torch.compile(model, backend=counter, dynamic=dynamic), counter
 
 
 def command_line():
@@ -90,15 +85,15 @@ def train(way, args, text, device):
         precision=str(PRECISIONS.get(way, torch.float32)).removeprefix("torch."),
         dataset=text.facts | {"train_samples": args.steps * args.batch_size},
     )
-    scaler, network, compiled = LossScaler(), model, profiling.Compilations(args.backend)
-    if way in ("lengths", "padded"):
-        network = compiled.compile(model)
-    skipped = 0
+    scaler, network, compiled, skipped = LossScaler(), model, None, 0
+    if way in DYNAMIC:
+        network, compiled = counted_compile(model, args.backend, DYNAMIC[way])
     for number in range(1, args.epochs + 1):
         starts, loss_sum = starts_of(number, text, args), 0
         with run.epoch() as log:
             for step, own in enumerate(starts.split(args.batch_size)):
-                batch = [each.to(device) for each in batch_of(way, text, own, step, args)]
+                length = LENGTHS[step % len(LENGTHS)] if compiled else args.length
+                batch = [each.to(device) for each in windows(text.train, own, length)]
                 loss, none = train_step(way, network, optimizer, batch, scaler, 1 / args.parts)
                 loss_sum, skipped = loss_sum + loss, skipped + none
             log(loss=loss_sum.item() / args.steps)
@@ -106,7 +101,8 @@ def train(way, args, text, device):
     run.measure("zeros", profiling.share_of_zeros(model))
     if way == "scaled":
         run.measure("scale", scaler.scale, skipped=skipped)
-    run.measure("compilations", compiled.count)
+    if compiled:
+        run.measure("compilations", compiled.frame_count)
     loss, accuracy = evaluate(model, text, device, args.length)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     run.end(test_loss=loss, test_accuracy=accuracy)

@@ -14,7 +14,10 @@ from typing import Any
 
 MOST_EVENTS = 4000
 DROPPED = ("ProfilerStep", "PyTorch Profiler", "Profiler")
-SHORTEST_US = 2.0
+SHORTEST_US = 2.0  # of the CPU's operations; a GPU's kernels are often shorter
+CALLS = ("cuda_runtime", "cuda_driver")  # such as cudaLaunchKernel, inside an operation
+ON_GPU = ("kernel", "gpu_memcpy", "gpu_memset")
+COMMUNICATION = ("gloo:", "ncclDevKernel", "ncclKernel")  # words in the names of what sends
 
 Spans = list[tuple[float, float]]
 
@@ -25,42 +28,46 @@ def reduced(profiler: Any, lanes: str = "rank 0", shortest_us: float = SHORTEST_
         file = Path(folder, "trace.json")
         profiler.export_chrome_trace(str(file))
         whole = json.loads(file.read_text(encoding="utf-8"))
-    found, base_us = whole["traceEvents"], whole.get("baseTimeNanoseconds", 0) / 1000
-    raw = [
-        (str(event["tid"]), event["name"], base_us + float(event["ts"]), float(event["dur"]))
-        for event in found
-        if event.get("ph") == "X"
-        and event.get("cat") in ("cpu_op", "user_annotation", "kernel", "gpu_memcpy")
-        and not event["name"].startswith(DROPPED)
-    ]
-    by_lane: dict[str, list[tuple[str, float, float]]] = {}
-    for lane, name, start, duration in raw:
-        by_lane.setdefault(lane, []).append((name, start, duration))
-    events = []
-    for number, spans in enumerate(sorted(by_lane.values(), key=len, reverse=True)):
-        events += [
-            (f"{lanes}, thread {number + 1}", *each)
-            for each in outer(spans)
-            if each[2] >= shortest_us
-        ]
+    base_us = whole.get("baseTimeNanoseconds", 0) / 1000
+    by_lane: dict[tuple[bool, str, str], list[tuple[str, float, float, bool]]] = {}
+    for event in whole["traceEvents"]:
+        kind, name = event.get("cat"), event.get("name", "")
+        if (
+            event.get("ph") == "X"
+            and kind in ("cpu_op", "user_annotation", *CALLS, *ON_GPU)
+            and not name.startswith(DROPPED)
+        ):
+            lane = (kind in ON_GPU, str(event["pid"]), str(event["tid"]))
+            span = (name, base_us + float(event["ts"]), float(event["dur"]), kind in CALLS)
+            by_lane.setdefault(lane, []).append(span)
+    events, count = [], {False: 0, True: 0}
+    for (on_gpu, *_), spans in sorted(by_lane.items(), key=lambda lane: -len(lane[1])):
+        count[on_gpu] += 1
+        lane_name = f"{lanes}, {'stream' if on_gpu else 'thread'} {count[on_gpu]}"
+        kept = [span[:3] for span in spans] if on_gpu else outer(spans)
+        events += [(lane_name, *each) for each in kept if on_gpu or each[2] >= shortest_us]
     return packed(events, {})
 
 
-def outer(spans: Iterable[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
-    """Return the spans, except operations inside other operations. All named parts are kept."""
+def outer(spans: Iterable[tuple[str, float, float, bool]]) -> list[tuple[str, float, float]]:
+    """Return the spans, except operations inside other operations.
+
+    All named parts are kept, and so are all calls of the GPU's runtime, the last field of a span.
+    """
     kept, until = [], float("-inf")
-    for name, start, duration in sorted(spans, key=lambda span: (span[1], -span[2])):
-        is_part = name.startswith("part: ")
-        if is_part or start >= until:
+    for name, start, duration, is_call in sorted(spans, key=lambda span: (span[1], -span[2])):
+        inside = is_call or name.startswith("part: ")
+        if inside or start >= until:
             kept.append((name, start, duration))
-            if not is_part:
+            if not inside:
                 until = start + duration
     return kept
 
 
 def packed(events: list[tuple[str, str, float, float]], about: Mapping[str, Any]) -> dict:
     """Return the events as a trace, ordered by start, with times relative to the first event."""
-    events = sorted(events, key=lambda event: event[2])[:MOST_EVENTS]
+    longest = sorted(events, key=lambda event: -event[3])[:MOST_EVENTS]
+    events = sorted(longest, key=lambda event: event[2])
     first = events[0][2] if events else 0.0
     lanes = sorted({lane for lane, *_ in events})
     names = sorted({name for _, name, *_ in events})

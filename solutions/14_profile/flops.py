@@ -7,7 +7,7 @@ def step_flops(params, layers, width, length, tokens):
     `params` are the parameters that are multiplied with each token. `tokens` is the number of all
     characters in the batch, `length` that of a window.
     """
-    ### BEGIN SOLUTION Exercise 14.1: 6 for each parameter and token, and attention's two products
+    ### BEGIN SOLUTION Exercise 14.1: the parameters' products and attention's, forward and backward
     products = 6 * params * tokens
     attention = 3 * layers * 2 * (2 * length * width) * tokens
     return products + attention
@@ -19,7 +19,7 @@ def attainable(rows, inner, columns, peak, bandwidth):
 
     `peak` is in FLOP/s, `bandwidth` in bytes/s. Each of the three float32 matrices is moved once.
     """
-    ### BEGIN SOLUTION Exercise 14.2: the smaller of peak and intensity × bandwidth
+    ### BEGIN SOLUTION Exercise 14.2: FLOP per moved byte, and the roof there
     flops = 2 * rows * inner * columns
     moved = 4 * (rows * inner + inner * columns + rows * columns)
     return min(peak, flops / moved * bandwidth)

@@ -3,7 +3,7 @@
 
 def busy(spans):
     """Return for how long at least one of the spans is running."""
-    ### BEGIN SOLUTION Exercise 14.3: sort the spans; count what no earlier span has covered
+    ### BEGIN SOLUTION Exercise 14.3: the length of the spans' union
     total, covered = 0, float("-inf")
     for start, end in sorted(spans):
         total += max(end - max(start, covered), 0)
@@ -14,7 +14,7 @@ def busy(spans):
 
 def hidden(communication, computing):
     """Return the fraction of the communication's time during which computing is running, too."""
-    ### BEGIN SOLUTION Exercise 14.4: time of both = one + other - either; 1 if nobody communicates
+    ### BEGIN SOLUTION Exercise 14.4: the share that overlaps; 1 if nobody communicates
     talking = busy(communication)
     both = talking + busy(computing) - busy([*communication, *computing])
     return both / talking if talking else 1.0

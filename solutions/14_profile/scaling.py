@@ -15,7 +15,7 @@ class LossScaler:
 
         The gradients are those of the loss multiplied by `scale`.
         """
-        ### BEGIN SOLUTION Exercise 14.9: unscale; skip and halve, or step and perhaps double
+        ### BEGIN SOLUTION Exercise 14.6: unscale; skip and halve, or step and perhaps double
         for param in params:
             param.grad /= self.scale
         finite = torch.stack([param.grad.isfinite().all() for param in params]).all()

@@ -6,17 +6,21 @@ from typing import Any
 
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, picture
-from lessons.toolkit.traces import length_of
+from lessons.toolkit.traces import COMMUNICATION, length_of
 
 PARTS = ("input", "gradients", "update", "note")
 KINDS = {  # words of an event's name -> what it is in the picture
     "part: ": "part",
-    "all_reduce": "communication",
+    **dict.fromkeys(COMMUNICATION, "communication"),
     "DataLoader": "input",
-    "aten::item": "item",
+    "Synchronize": "wait",  # the CPU waits for the GPU, as in aten::item
+    "aten::item": "wait",
+    "cudaLaunch": "launch",
+    "cuLaunch": "launch",
     "dynamo": "compiling",
     "inductor": "compiling",
 }
+COLOURED = ("operation", "input", "wait", "communication", "compiling", "launch")
 
 
 def parts_of(run: Run) -> dict[str, dict[str, float]]:
@@ -63,9 +67,7 @@ def trace(figure: Any, traces: Mapping[str, Mapping[str, Any]]) -> None:
     figure.set_size_inches(9, 0.7 * rows + 0.5 * len(traces) + 0.8)
     heights = [len(each["lanes"]) + 0.6 for each in traces.values()]
     panels = figure.subplots(max(len(traces), 1), 1, squeeze=False, height_ratios=heights)[:, 0]
-    colours = dict(
-        zip(("operation", "input", "item", "communication", "compiling"), COLOURS, strict=False)
-    )
+    colours = dict(zip(COLOURED, COLOURS, strict=True))
     for axes, (name, found) in zip(panels, traces.items(), strict=False):
         # One collection for all bars of a kind, because thousands of single bars take seconds.
         bars: dict[tuple[int, str], list[tuple[float, float]]] = {}
@@ -90,7 +92,7 @@ def trace(figure: Any, traces: Mapping[str, Mapping[str, Any]]) -> None:
         axes.grid(visible=False)
     panels[-1].set_xlabel("milliseconds")
     patches = [panels[0].barh(0, 0, color=colour, label=kind) for kind, colour in colours.items()]
-    figure.legend(handles=patches, loc="outside upper left", ncols=5)
+    figure.legend(handles=patches, loc="outside upper left", ncols=6)
 
 
 @picture
@@ -102,7 +104,10 @@ def roofline(figure: Any, peak: float, bandwidth: float, points: Sequence[tuple]
     roof = [min(peak, each * bandwidth) / 1e9 for each in ends]
     axes.plot(ends, roof, color=GREY, lw=2)
     for number, (name, intensity, rate) in enumerate(points):
-        axes.plot(intensity, rate / 1e9, "o", color=COLOURS[number % len(COLOURS)], label=name)
+        colour = COLOURS[number % len(COLOURS)]
+        axes.plot(intensity, rate / 1e9, "o", color=colour, label=name)
+        allowed = min(peak, intensity * bandwidth)
+        axes.plot([intensity] * 2, [rate / 1e9, allowed / 1e9], ":", color=colour, lw=1)
     axes.set(xscale="log", yscale="log", xlabel="FLOP per byte", ylabel="GFLOP/s")
     axes.set_ylim(top=4 * peak / 1e9)
     axes.text(ridge, 1.3 * peak / 1e9, f"peak {peak / 1e9:.0f} GFLOP/s", va="bottom")

@@ -17,6 +17,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 from torch.profiler import record_function
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 from lessons.toolkit.probes.refusal import tell
@@ -78,17 +79,21 @@ class Parts:
 
 
 class Operations(TorchDispatchMode):
-    """Count PyTorch's operations while the mode is active."""
+    """Count PyTorch's operations while the mode is active, and the bytes of their tensors."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.count = 0
+        self.count = self.bytes = 0
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         self.count += 1
-        return func(*args, **(kwargs or {}))
+        found = func(*args, **(kwargs or {}))
+        if not func.is_view:  # which moves nothing
+            tensors = [each for each in tree_leaves((args, kwargs, found)) if torch.is_tensor(each)]
+            self.bytes += sum(each.nbytes for each in tensors)
+        return found
 
 
 class Waits(TorchFunctionMode):
@@ -137,6 +142,21 @@ def bandwidth(device: Any) -> float:
     many = torch.ones(2**28 if device.type == "cuda" else 2**23, device=device)
     out = torch.empty_like(many)
     return 2 * many.nbytes / best_seconds(lambda: torch.add(many, 1, out=out), device)
+
+
+def measured_points(device: Any, products: Mapping[str, tuple[int, int, int]]) -> Iterator[tuple]:
+    """Yield each product's name, its FLOP per byte, and the FLOP/s that it reaches."""
+    for name, (rows, inner, columns) in products.items():
+        one, other = (torch.ones(size, device=device) for size in ((rows, inner), (inner, columns)))
+        flops = 2 * rows * inner * columns
+        many = int(1 + 2e8 / flops)  # long enough for the clock
+
+        def work(one: Any = one, other: Any = other, many: int = many) -> None:
+            for _ in range(many):
+                one @ other
+
+        moved = 4 * (rows * inner + inner * columns + rows * columns)
+        yield name, flops / moved, many * flops / best_seconds(work, device)
 
 
 def counted_flops(model: Any, ids: Any, following: Any) -> tuple[float, float]:
@@ -275,25 +295,6 @@ def count_step(way: Any, model: Any, optimizer: Any, batch: Any) -> Counter[str]
     model.load_state_dict(state[0])
     optimizer.load_state_dict(state[1])
     return Counter(forwards=counts["forwards"], waits=waits.count, update_ops=operations.count)
-
-
-class Compilations:
-    """Compile a network for each shape that it sees, and count how often that happens."""
-
-    def __init__(self, backend: str) -> None:
-        self.backend, self.count = backend, 0
-
-    def compile(self, model: Any) -> Any:
-        from torch._dynamo import lookup_backend
-
-        make = lookup_backend(self.backend)
-
-        def counted(graph: Any, inputs: Any) -> Any:
-            self.count += 1
-            return make(graph, inputs)
-
-        torch._dynamo.reset()
-        return torch.compile(model, backend=counted, dynamic=False)
 
 
 def share_of_zeros(model: Any) -> float:

@@ -1,4 +1,4 @@
-"""Compare a student's loss scaler with PyTorch's, and padded texts with unpadded ones.
+"""Compare a student's loss scaler with PyTorch's.
 
 The package does not import this file, because it needs PyTorch.
 """
@@ -54,27 +54,3 @@ def states(scaler: Any, students: bool) -> list[tuple[float, ...]]:
         now = scaler.scale if students else scaler.get_scale()
         found.append((*params[0].tolist(), *params[1].tolist(), float(now)))
     return found
-
-
-def padding_error(padded: Function, gpt: Function, loss_of: Function) -> float:
-    """Return how much padding changes the loss of the same texts.
-
-    It is infinite if the padded texts do not have the requested length.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1000)
-        network = gpt(11, 16, layers=1, width=8, heads=2).double()
-        texts = torch.randint(0, 11, (3, 17))
-    errors = []
-    for length in (5, 11, 16):
-        ids, following = texts[:, :length], texts[:, 1 : length + 1]
-        try:
-            more = padded(ids, following, 16)
-            if any(each.shape != (3, 16) for each in more):
-                return math.inf
-            errors.append(abs(float((loss_of(network(more[0]), more[1])
-                                    - loss_of(network(ids), following)).detach())))  # fmt: skip
-        except Exception as raised:
-            tell("the difference that padding makes", raised)
-            return math.inf
-    return max(errors) if all(map(math.isfinite, errors)) else math.inf
