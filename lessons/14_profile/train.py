@@ -7,16 +7,14 @@ import argparse
 import time
 from contextlib import nullcontext
 
-import levers
 import torch
-from torch.profiler import ProfilerActivity, profile
 
-from lessons.toolkit import traces
 from lessons.toolkit.probes import profiling
 from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Run
 
 import fast
+import levers
 import rounds
 import slow
 from gpt import GPT, Text, loss_of, windows
@@ -83,20 +81,6 @@ def evaluate(model, text, device, length):
     return loss_of(scores, following).item(), accuracy
 
 
-def warm_up(trainings, text, args, device):
-    """Make two steps of each training, in which a compiled network generates its code."""
-    starts = starts_of(0, text, args)[: 2 * args.batch_size]
-    for name in list(trainings):
-        levers.set_products(name)
-        try:
-            some_steps(trainings[name], text, starts, args, device)
-        except RuntimeError as error:
-            if "compile" not in name:
-                raise
-            print(f"The lever {name} is left out: {' '.join(str(error).split())[:200]}", flush=True)
-            del trainings[name]
-
-
 def measure_round(run, number, trainings, text, args, device):
     """Train with each step once. Return each one's loss, seconds, parts and readers."""
     starts, found = starts_of(number, text, args), {}
@@ -107,17 +91,6 @@ def measure_round(run, number, trainings, text, args, device):
             found[name] = some_steps(trainings[name], text, starts, args, device)
             log(loss=found[name][0])
     return found
-
-
-def write_traces(trainings, text, args, device):
-    """Profile four steps of each training, and write the traces."""
-    kinds = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device.type == "cuda")
-    starts = starts_of(args.rounds + 1, text, args)[: 4 * args.batch_size]
-    for name, training in trainings.items():
-        levers.set_products(name)
-        with profile(activities=kinds) as profiler:
-            some_steps(training, text, starts, args, device)
-        traces.write(f"trace_{name}.json.gz", traces.reduced(profiler))
 
 
 def command_line():
@@ -153,14 +126,16 @@ def main():
     batch = windows(text.train, torch.arange(args.batch_size), args.length)
     batch = [piece.to(device) for piece in batch]
     work = rounds.begin(run, start("after", text, args, device), train_step, batch)
-    warm_up(trainings, text, args, device)
+    two = starts_of(0, text, args)[: 2 * args.batch_size]
+    levers.warm_up(trainings, lambda each: some_steps(each, text, two, args, device))
     for number in range(1, args.rounds + 1):
         found = measure_round(run, number, trainings, text, args, device)
         rounds.note(run, number, found, profiling.peak_flops(device), work, args.steps)
     levers.set_products("after")
     loss, accuracy = evaluate(model, text, device, args.length)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
-    write_traces(trainings, text, args, device)
+    four = starts_of(args.rounds + 1, text, args)[: 4 * args.batch_size]
+    rounds.write_traces(trainings, lambda each: some_steps(each, text, four, args, device), device)
     run.end(test_loss=loss, test_accuracy=accuracy)
 
 

@@ -6,7 +6,6 @@ python train_ways.py --ways float32 float16 scaled
 import argparse
 
 import torch
-from torch._dynamo.testing import CompileCounterWithBackend
 
 from lessons.toolkit.probes import profiling
 from lessons.toolkit.ranks import enough_gpus
@@ -46,6 +45,8 @@ def train_step(way, model, optimizer, batch, scaler, part):
 
 def counted_compile(model, backend, dynamic):
     """Return the compiled network, and PyTorch's count of how often it is compiled."""
+    from torch._dynamo.testing import CompileCounterWithBackend  # takes seconds to load
+
     torch._dynamo.reset()
     counter = CompileCounterWithBackend(backend)
     return torch.compile(model, backend=counter, dynamic=dynamic), counter
@@ -101,8 +102,7 @@ def train(way, args, text, device):
     run.measure("zeros", profiling.share_of_zeros(model))
     if way == "scaled":
         run.measure("scale", scaler.scale, skipped=skipped)
-    if compiled:
-        run.measure("compilations", compiled.frame_count)
+    run.measure("compilations", compiled.frame_count if compiled else 0)
     loss, accuracy = evaluate(model, text, device, args.length)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     run.end(test_loss=loss, test_accuracy=accuracy)

@@ -19,9 +19,9 @@
 # time. Before you change anything, you need two numbers, how much work a step requires and how much the device can do
 # in the same time, and a *trace*, which shows what happened when.
 #
-# You count the operations of a step, read recorded traces, make a slow step several times faster without changing
-# what it learns, and then find out how to make it faster still. The network is lesson 00's GPT. Everything runs on
-# one core. Allow 120 minutes. On two CPU cores, the jobs on this page take about a minute.
+# You count the operations of a step, read recorded traces, and make a slow step several times faster without changing
+# what it learns. The network is lesson 00's GPT, on one core. Allow 120 minutes. On two CPU cores, the jobs on this page
+# take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, one GPU
@@ -157,12 +157,12 @@ course.plots.trace({letter: six[letter] for letter in "bcd"}, save="my_traces.pn
 # generates the code of the backward pass later, inside `CompiledFunctionBackward`.) Draw the other three, too:
 # `course.plots.trace({"a": six["a"]})`.
 #
-# On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels (`cudaLaunchKernel`), and the lane of
-# the GPU (a *stream*) runs them later. Launch-bound steps have gaps in that lane. A synchronisation appears in the
-# CPU's lane as a long `cudaStreamSynchronize` inside `aten::item`: the CPU waits until the stream has caught up, and
-# then the GPU waits for the next launch. NCCL's kernels (`ncclDevKernel_AllReduce…`) have a stream of their own. Your
-# job's traces keep all of these, in colours of their own. (That reader was tested with events written by hand. Nobody
-# has run it on a GPU.) On a CPU, operations run immediately, so `.item()` waits for nothing.
+# On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels (`cudaLaunchKernel`), and the GPU's
+# lane (a *stream*) runs them later. Launch-bound steps have gaps in that lane. A synchronisation is a long
+# `cudaStreamSynchronize` inside `aten::item`: the CPU waits until the stream has caught up, and then the GPU waits for
+# the next launch. NCCL's kernels (`ncclDevKernel_AllReduce…`) have a stream of their own. Your job's traces keep all of
+# these (tested with events written by hand; nobody has run it on a GPU). On a CPU, operations run immediately, so
+# `.item()` waits for nothing.
 #
 # Two questions are numbers. `best_b`: how many times faster would trace b's steps be if the rest hid all of its input?
 # `best_d`: and trace d's, if its all-reduce were hidden? Use `busy`, `hidden`, `traces.length_of(trace)`, and the spans
@@ -203,11 +203,10 @@ course.check("14.5", fast)
 # %% [markdown]
 # ## Before and after
 #
-# The job alternates between the two steps, and tries three levers on yours: *TF32* products, which round float32 to
-# ten bits, *bfloat16* by autocast, and `torch.compile` (see `levers.py`). The code is the same on CPUs and GPUs. On a
-# CPU we leave out `compile`, because generating code takes a minute. In every round, the job also measures the peak of
-# a large float32 product. Then `probe.py` tests your functions, and counts how often each step calls the network,
-# waits, and runs operations.
+# The job alternates between the two steps, and tries levers on yours (`levers.py`): *TF32* products, which round float32
+# to ten bits, *bfloat16* by autocast, and in `full` also `torch.compile`, because generating code takes a CPU a minute.
+# The code is the same on CPUs and GPUs. In every round, the job also measures the peak of a large float32 product. Then
+# `probe.py` tests your functions, and counts how often each step calls the network, waits, and runs operations.
 
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")
@@ -248,12 +247,10 @@ course.plots.step_bars(run, save="my_step.png")
 #   operations.
 # - The update shrank from 5 ms to 2 ms.
 # - Noting the gradients was never long. On a GPU, 29 of the slow step's 57 calls to `.item()` would wait for it.
-#   Those in the optimizer's loop would not, because AdamW counts its steps on the CPU.
 #
-# This processor has no TF32, so `tf32` changes no digit. It multiplies large bfloat16 matrices 2.2 times as fast as
-# float32, but our small step became slower (0.7 to 0.9), because converting costs more than it saves. Compiled, the
-# step was about as fast as before, after 66 to 126 s for the code. On GPUs, these are the first levers to try; nobody
-# has measured them there for this course.
+# This processor has no TF32, so `tf32` changes no digit. With `bfloat16`, large products are 2.2 times as fast, but our
+# small step became slower (0.6 to 0.9), because converting costs more than it saves. Compiled, it was about as fast as
+# before, after 66 to 126 s for the code. On a GPU, try these levers first. (Nobody has run them on one for this course.)
 #
 # ## The share of the peak
 #
@@ -279,10 +276,10 @@ points.append(("your whole step", step["value"] / step["moved"], rate))
 course.plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
 
 # %% [markdown]
-# **What you should see.** All points were measured on your device, and a dotted line leads to what the roof allows. The
-# products are near it. (The peak is the median of the rounds, so a point may be above it on a busy machine.) The whole
-# step is far below, with 0.1 to 0.35 of the measured peak, although it has enough FLOP per byte. The rest is lost to
-# operations that are too small: each costs several microseconds of Python and PyTorch, whatever its size.
+# **What you should see.** All points were measured on your device, and a dotted line leads to what the roof allows. (On
+# a busy machine, a point may be above the roof.) The whole step is far below, with 0.1 to 0.35 of the measured peak,
+# although it has enough FLOP per byte. The rest is lost to operations that are too small: each costs several
+# microseconds of Python and PyTorch, whatever its size.
 #
 # ## Two bytes per number
 #
@@ -311,7 +308,7 @@ course.check("14.6", scaling.LossScaler)
 #
 # The job trains a tiny network in four precisions. It divides the loss by 4,096, so that gradients are as small as in
 # a batch of 4,096 such parts (but it updates after each part). Then it compiles the network for texts of five lengths
-# in three ways. It uses the backend `eager`, which traces but generates no code, because we only count.
+# in three ways. (The backend `eager` generates no code, because we only count.)
 
 # %%
 found = course.submit("job_ways.sbatch", options=one)
@@ -332,9 +329,8 @@ course.predictions.compare("predict_compiled", compiled, how="counted")
 # all texts to one length would need one compilation, too, but a third of the tokens would be padding. After eight
 # compilations of a function (`recompile_limit`) PyTorch gives up.
 #
-# **Real compilation** needs a C++ compiler on a CPU (`InvalidCxxCompiler: No working C++ compiler found`), and a C
-# compiler on a GPU, for Triton (`Failed to find C compiler`), also on compute nodes. Generating code for this tiny
-# network took 16 to 36 s for *each* shape on a busy core.
+# Generating code (`inductor`) needs a C++ compiler on a CPU (`InvalidCxxCompiler: No working C++ compiler found`), and
+# a C compiler on a GPU, for Triton (`Failed to find C compiler`), also on compute nodes.
 #
 # ## Break it
 #
@@ -360,9 +356,8 @@ course.predictions.compare("predict_same", "".join(usual) or "none")
 course.plots.faults(broken, path="", more=["waits_per_step", "own_reads", "zeros", "compilations"])
 
 # %% [markdown]
-# **What you should see.** Only `scaling` changes the loss: it falls more slowly, and no message says why. `item`
-# waits 29 times more per step. With the fault `workers`, the training reads every text itself, which takes 8 ms or
-# more of each step. `shapes` compiles five times.
+# **What you should see.** Only `scaling` changes the loss: it falls more slowly, and no message says why. The others
+# cost time, or would on a GPU.
 #
 # ## Faster still
 #
@@ -436,7 +431,6 @@ course.answers.note(thin_product=f"{thin_product:.3f}", mfu_h100=f"{mfu_h100:.4f
 # | hundreds of operations, each a few microseconds long | batch or network too small, a loop over parameters |
 # | the first step of each kind takes seconds | a new shape is compiled |
 # | the loss in float16 falls more slowly, nothing else is wrong | small gradients became 0 |
-# | accumulated gradients are too large by the number of parts | the loss was not divided |
 #
 # ## Recap
 #

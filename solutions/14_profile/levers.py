@@ -26,3 +26,19 @@ def pull(name, model, device):
 def set_products(name):
     """Choose how float32 matrices are multiplied. PyTorch sets this for the whole process."""
     torch.set_float32_matmul_precision("high" if "tf32" in name else "highest")
+
+
+def warm_up(trainings, some_steps):
+    """Make a few steps of each training, in which a compiled network generates its code.
+
+    It needs a compiler. Without one, the lever is left out.
+    """
+    for name in list(trainings):
+        set_products(name)
+        try:
+            some_steps(trainings[name])
+        except RuntimeError as error:
+            if "compile" not in name:
+                raise
+            print(f"The lever {name} is left out: {' '.join(str(error).split())[:200]}", flush=True)
+            del trainings[name]

@@ -2,7 +2,12 @@
 
 import statistics
 
+from torch.profiler import ProfilerActivity, profile
+
+from lessons.toolkit import traces
 from lessons.toolkit.probes import profiling
+
+import levers
 
 
 def begin(run, training, train_step, batch):
@@ -52,3 +57,13 @@ def note(run, number, found, peak, flops, steps):
     }
     for name, value in numbers.items():
         run.measure(name, value, round=number)
+
+
+def write_traces(trainings, some_steps, device):
+    """Profile a few steps of each training, and write its trace."""
+    kinds = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device.type == "cuda")
+    for name, training in trainings.items():
+        levers.set_products(name)
+        with profile(activities=kinds) as profiler:
+            some_steps(training)
+        traces.write(f"trace_{name}.json.gz", traces.reduced(profiler))

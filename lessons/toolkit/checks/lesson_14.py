@@ -10,7 +10,7 @@ Function = Callable[..., Any]
 
 @exercise("14.1")
 def check_14_1(step_flops: Function) -> str:
-    """1,000 parameters, 10 tokens and no layer need 60,000 operations."""
+    """The count is right for a network without attention, and for one with it."""
     for params, layers, width, length, tokens in ((1000, 0, 8, 4, 10), (5000, 5, 16, 32, 64)):
         what = f"step_flops({params}, {layers}, {width}, {length}, {tokens})"
         products, attention = 6 * params * tokens, 12 * layers * width * length * tokens
