@@ -7,11 +7,8 @@ import contextlib
 import copy
 import importlib
 import secrets
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -47,98 +44,53 @@ def parts_wrong(
 ) -> list[str]:
     """Return the names of the parts that differ after they were saved, read and restored."""
     _, args, _ = arguments
-    step, snapshot = (importlib.import_module(name) for name in ("step", "snapshot"))
+    step, snapshot, atomic = map(importlib.import_module, ("step", "snapshot", "atomic"))
     training = step.build(*arguments)
-    number = scramble(training, args, seed)
     training = training._replace(sampler=type(training.sampler)(args.windows, seed))
-    for _ in range(number):
-        training.sampler.next_batch(args.global_batch)
-    torch.manual_seed(seed + 1)  # unlike the sampler's
-    state = torch.get_rng_state()
+    number = wander(training, args, seed)
     # Copy the states before the program sees them, because it could change them.
-    right = copy.deepcopy(states(training)) | {
-        "sampler": batches(args, seed, number),
-        "random": torch.rand(8),
-    }
-    torch.set_rng_state(state)
+    right = copy.deepcopy(states(training))
+    random = torch.get_rng_state()
+    right["random"] = torch.rand(8)
+    torch.set_rng_state(random)
     write(snapshot.capture(training) | {"step": number}, folder, number)
     if hasattr(write, "wait"):  # it writes in the background
         write.wait()
+    right["sampler"] = batches(training, args)
 
-    with imported_again(step) as (step, snapshot, atomic):
-        training = step.build(*arguments)
-        saved = atomic.newest(folder)
-        if saved:
-            snapshot.restore(training, saved)
-        found = states(training) | {"random": torch.rand(8)}
-        found["sampler"] = [
-            training.sampler.next_batch(args.global_batch) for _ in right["sampler"]
-        ]
+    training = step.build(*arguments)
+    saved = atomic.newest(folder)
+    if saved:
+        snapshot.restore(training, saved)
+    found = states(training) | {"random": torch.rand(8)}
+    found["sampler"] = batches(training, args)
     return [part for part in PARTS if not equal(found[part], right[part])]
 
 
-def scramble(training: Any, args: Any, seed: int) -> int:
-    """Draw a step, parameters and the optimizer's state. Return the number of the step.
-
-    Training from step 0 does not lead there, so only a checkpoint can.
-    """
-    generator = torch.Generator().manual_seed(seed)
+def wander(training: Any, args: Any, seed: int) -> int:
+    """Take steps with random gradients, which no training takes. Return how many."""
+    torch.manual_seed(seed)
     each = args.windows // args.global_batch  # steps of an epoch
     inside = [step for step in range(1, args.epochs * each) if step % each] or [1]
-    number = inside[int(torch.randint(len(inside), (1,), generator=generator))]
-
-    def drawn(like: torch.Tensor) -> torch.Tensor:
-        return torch.randn(like.shape, generator=generator).to(like)
-
-    for param in training.network.parameters():
-        param.grad = drawn(param)
-    training.optimizer.step()  # makes the state that is filled below
-    for kept in training.optimizer.state.values():
-        for name, value in kept.items():
-            value.copy_(torch.tensor(number) if name == "step" else drawn(value).square())
+    number = inside[seed % len(inside)]
     for _ in range(number):
+        for param in training.network.parameters():
+            param.grad = torch.randn_like(param)
+        training.optimizer.step()
         training.schedule.step()
+        training.sampler.next_batch(args.global_batch)
     return number
 
 
-def batches(args: Any, seed: int, first: int) -> list[torch.Tensor]:
-    """Return the batches of two epochs from a step on, in the order that the sampler draws."""
-    generator = torch.Generator().manual_seed(seed)
-    each = args.windows // args.global_batch
-    epochs = range(first // each + 3)
-    orders = [torch.randperm(args.windows, generator=generator) for _ in epochs]
-    return list(torch.cat(orders).split(args.global_batch)[first : first + 2 * each])
+def batches(training: Any, args: Any) -> list[torch.Tensor]:
+    """Return the next batches of about two epochs."""
+    steps = 2 * args.windows // args.global_batch
+    return [training.sampler.next_batch(args.global_batch) for _ in range(steps)]
 
 
 def states(training: Any) -> dict[str, Any]:
     """Return the states of PyTorch's own objects."""
     return {part: getattr(training, part).state_dict() for part in PARTS[:3]}
-
-
-@contextlib.contextmanager
-def imported_again(module: ModuleType) -> Iterator[tuple[Any, Any, Any]]:
-    """Import the modules beside this one again, so that they remember nothing, as in a new life."""
-    folder = Path(str(module.__file__)).parent
-    own = {name: each for name, each in beside(folder).items() if name != "__main__"}
-    for name in own:
-        del sys.modules[name]
-    try:
-        step, snapshot, atomic = map(importlib.import_module, ("step", "snapshot", "atomic"))
-        yield step, snapshot, atomic
-    finally:
-        for name in beside(folder).keys() - {"__main__"}:
-            del sys.modules[name]
-        sys.modules.update(own)
-
-
-def beside(folder: Path) -> dict[str, ModuleType]:
-    """Return the imported modules whose files are in a folder."""
-    found = {}
-    for name, each in list(sys.modules.items()):
-        file = getattr(each, "__dict__", {}).get("__file__")  # loads no lazy module
-        if file and Path(file).parent == folder:
-            found[name] = each
-    return found
 
 
 def equal(one: Any, other: Any) -> bool:

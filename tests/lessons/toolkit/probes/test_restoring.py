@@ -15,14 +15,6 @@ LESSON = ROOT / "solutions" / "15_survive"
 MODULES = ("step", "snapshot", "sampler", "atomic", "background", "gpt", "pieces")
 CAPTURE = "def capture(training):\n"
 RESTORE = "def restore(training, saved):\n"
-REMEMBERS = [  # a module's memory instead of a checkpoint
-    (CAPTURE, f"KEPT = []\n\n\n{CAPTURE}    KEPT.append(training)\n    return {{}}\n"),
-    (
-        RESTORE,
-        f"{RESTORE}    for new, old in zip(training, *KEPT):\n"
-        "        new.__dict__.update(old.__dict__)\n    return\n",
-    ),
-]
 
 
 @pytest.fixture
@@ -83,7 +75,6 @@ def test_each_forgotten_part_counts(wrong, line):
     ("file", "changes"),
     breadth(
         [
-            ("snapshot.py", REMEMBERS),
             ("snapshot.py", [(CAPTURE, f"{CAPTURE}    return {{}}\n")]),
             ("snapshot.py", [(RESTORE, f"{RESTORE}    return\n")]),
             (
