@@ -247,4 +247,9 @@ def check_1_5(update: Function) -> str:
         elif abs(times + 1) < 1e-9:
             advice = "The rate is missing: lr * gradient."
         raise CheckFailed(expected, f"1 became {params[0][0, 0]:.3g}", advice)
+    before = params[1].copy()
+    update(params, gradients, 0.375)
+    if not np.allclose(before - params[1], 0.375 * slopes[1]):
+        found = f"{(before - params[1]) / slopes[1]} times the gradient"
+        raise CheckFailed("then 0.375 times the gradient, at a rate of 0.375", found, "Use lr.")
     return "Every parameter takes a small step downhill."
