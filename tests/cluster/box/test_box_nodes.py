@@ -16,7 +16,7 @@ from tests.cluster.box_students import ON_BOX
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-# Several ranks on each node: test_horovod_across_nodes in test_box_jobs.py.
+# Several ranks on each node: test_mpi_across_nodes in test_box_jobs.py.
 SHAPE = "--nodes=2 --ntasks=2 --ntasks-per-node=1"
 SMALL = "--model cnn --size 32 --epochs 2 --batch-size 16 --test-samples 64"
 LESSONS = {"07": "07_horovod", "08": "08_data", "09": "09_learning_rate"}

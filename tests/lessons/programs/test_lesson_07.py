@@ -37,7 +37,6 @@ def two_ranks(tmp_path_factory):
         if program == "train.py":
             words = ("--train-samples", "1601", "--epochs", "2")  # odd: one image is left out
             starts["shares"] = (folder("shares"), LESSON / "train_shares.py", words)
-            starts["probe"] = (folder("probe"), LESSON / "probe.py", ())
         records = run_together(2, list(starts.values()))
         folders = [folder for folder, *_ in starts.values()]
         found[program] = dict(zip(starts, zip(folders, records, strict=True), strict=True))
@@ -107,21 +106,6 @@ def test_a_run_that_goes_on_ends_as_one_that_never_stopped(program, two_ranks):
     for name in right:
         error, size = np.linalg.norm(found[name] - right[name]), np.linalg.norm(right[name])
         assert error <= 1e-3 * size, name
-
-
-@pytest.mark.slow
-@pytest.mark.ranks
-def test_the_probe_finds_no_fault_in_the_solution(two_ranks):
-    _, found = two_ranks["train.py"]["probe"]
-    assert found.outcome == "completed"
-    for name in ("start_error", "update_error", "update_spread", "checkpoint_error"):
-        assert measured(found, name) <= 1e-12, name
-    assert measured(found, "checkpoint_files") == 1
-
-
-def measured(run, name):
-    [found] = run.measured(name)
-    return found["value"]
 
 
 def numbers_in(checkpoint):

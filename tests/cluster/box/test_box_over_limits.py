@@ -1,4 +1,7 @@
-"""Jobs that exceed their limits of time and memory."""
+"""Jobs that exceed their limits of time and memory.
+
+By its name, this file runs after others: Slurm's smallest time limit is a minute (`overtime`).
+"""
 
 import pytest
 
