@@ -131,16 +131,6 @@ def test_each_kind_of_environment_is_activated(shell, kind, variables):
         assert found[name] == value.format(folder)
 
 
-@pytest.mark.slow
-def test_modules_that_were_loaded_are_loaded_again(shell):
-    shell.environment["LOADEDMODULES"] = "GCC/13:Python/3.11"
-    shell.cluster("kernel", "install")
-    del shell.environment["LOADEDMODULES"]
-    # A module command, as sites export it to every shell.
-    shell.environment["BASH_FUNC_module%%"] = '() { export ASKED="$*"; }'
-    assert json.loads(inside(shell))["ASKED"] == "load GCC/13 Python/3.11"
-
-
 @pytest.mark.parametrize("text", ['{"argv": ["python"]}', "{"])
 def test_another_programs_kernel_is_left_alone(shell, text):
     kernel_folder(shell).mkdir(parents=True)

@@ -9,23 +9,6 @@ from lessons.book.alt_texts import UNKNOWN, alt_text, called
 
 ROOT = Path(__file__).parents[3]
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text()
-# - **all names, with commas** (number of the lesson that explains it, if any): definition
-TERM = re.compile(r"^- \*\*(.+?)\*\*(?: \((\d\d)\))?: ", re.MULTILINE)
-
-
-def test_the_glossary_is_in_order_and_each_word_is_in_its_lesson():
-    _, ours, lessons = (TERM.findall(part) for part in re.split("^## ", GLOSSARY, flags=re.M))
-    assert len(ours) <= 40
-    assert len(ours) + len(lessons) == GLOSSARY.count("\n- ") > 80
-    for terms in (ours, lessons):
-        first = [names.split(", ")[0].lower() for names, _ in terms]
-        assert first == sorted(set(first))
-    assert all(number for _, number in lessons)
-    for names, number in (*ours, *lessons):
-        if number:
-            [lesson] = (ROOT / "solutions").glob(f"{number}_*/lesson.py")
-            page = " ".join(lesson.read_text().replace("\n# ", " ").split()).lower()
-            assert any(name.lower() in page for name in names.split(", ")), names
 
 
 @pytest.mark.parametrize(

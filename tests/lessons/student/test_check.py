@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import signal
 import sys
 import time
@@ -105,27 +104,6 @@ def test_another_environments_course_is_not_taken_in_silence(
     )
     assert f"`source {other}/.venv/bin/activate`" in done.output
     assert len(done.output.splitlines()) == 1
-
-
-@pytest.mark.parametrize("shared", breadth(["", ".venv", ".venv/lib"]))
-@pytest.mark.parametrize("command", ["check", "submit"])
-def test_courses_may_share_an_environment(
-    student, other, lessons_command, monkeypatch, command, shared
-):
-    """The folder belongs to the current course, not to the installed one."""
-    if shared:
-        (other / shared).parent.mkdir(exist_ok=True)
-        (other / shared).symlink_to(sys.prefix + shared.removeprefix(".venv"))
-    mine = other / "lessons" / NAME
-    shutil.copytree(student, mine, dirs_exist_ok=True)
-    monkeypatch.chdir(other / "lessons")
-    done = lessons_command(command, "01")
-    assert "Traceback" not in done.output
-    if command == "check":
-        assert done.output.startswith(f"Checking {mine}\n")
-    else:
-        assert f"files of {NAME}, " in done.output
-        assert (other / "lessons" / f"{NAME}.zip").is_file()
 
 
 def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_path):

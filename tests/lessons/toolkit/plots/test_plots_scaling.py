@@ -66,18 +66,6 @@ def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
     assert "3 tables" in capsys.readouterr().out
 
 
-@pytest.mark.slow
-def test_what_was_cut_off_is_said_and_what_counts_is_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    done = [replace(run, job_id="9") for run in runs() if run.header["scaling"] != "weak"]
-    cut_off = [replace(run, job_id="10", outcome="timeout") for run in study("weak", [(8.0, 8.2)])]
-    scaling_report.write([*cut_off, *done], laws={})
-    told = capsys.readouterr().out
-    assert "weak scaling is missing" in told
-    assert "2 tables" in told
-    assert "- jobs: 9\n" in (tmp_path / "report.md").read_text()
-
-
 @pytest.mark.parametrize(
     ("value", "low", "high", "crowded"),
     [
