@@ -1,4 +1,4 @@
-"""Tests of the book's texts: the glossary, and words for each picture."""
+"""Tests of the words for each picture of the book."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,6 @@ import pytest
 from lessons.book.alt_texts import UNKNOWN, alt_text, called
 
 ROOT = Path(__file__).parents[3]
-GLOSSARY = (ROOT / "docs" / "glossary.md").read_text()
 
 
 @pytest.mark.parametrize(
