@@ -10,6 +10,8 @@ from typing import Any
 
 from lessons.execute.one_lesson import ESCAPES
 
+SLIDERS = '<div class="pipeline-sliders">'  # the course's own picture that moves
+
 # TensorFlow's messages at its start, which are red and which no lesson mentions.
 NOISE = re.compile(
     r"^(?:WARNING: All log messages before absl|[IWE]\d{4} [\d:.]+ +\d+ \S+\.cc:\d+\]).*\n?",
@@ -45,11 +47,14 @@ def in_the_book(outputs: list[Any], rewrite: Callable[[str], str]) -> Iterator[A
 
 
 def shown(data: dict[str, Any], rewrite: Callable[[str], str]) -> dict[str, Any]:
-    """Return a picture, code whose colours adapt to dark mode, or plain text."""
+    """Return a picture, sliders, code whose colours adapt to dark mode, or plain text."""
     if "image/png" in data:
         return {"image/png": data["image/png"]}
     text = tidy(rewrite(data.get("text/plain", "")))
-    if "highlight" in data.get("text/html", ""):  # IPython's Code
+    html = data.get("text/html", "")
+    if html.startswith(SLIDERS):
+        return {"text/html": html}
+    if "highlight" in html:  # IPython's Code
         language = "diff" if text.startswith("--- ") else "python"
         return {"text/markdown": f"````{language}\n{text.rstrip()}\n````"}
     return {"text/plain": text}

@@ -13,7 +13,7 @@ from lessons.folders import LESSON_NAME
 
 # Bytes of all files; outputs are text, and those of a lesson are far below 1 MB.
 LARGEST = 50_000_000
-NOT_ENTERED = {"checkpoints", "data", "build", "incidents", "__pycache__"}
+NOT_ENTERED = {"checkpoints", "data", "build", "incidents", "records", "__pycache__"}
 PICTURE = "study.png"  # of the report
 KINDS = {".ipynb": "notebook", ".py": "programs", ".sbatch": "job files", ".sh": "job files"}
 

@@ -1,4 +1,4 @@
-"""Write the report of a scaling study from the jobs' outputs. A learner adds three parts.
+"""Write the report of a scaling study from the jobs' outputs. A learner adds the text.
 
     scaling_report.write(runs, laws=…, question=…, recommendation=…, unknown=…)
 
@@ -6,6 +6,7 @@ report.md has the table of each kind of scaling, and study.png is the picture. T
 is copied unchanged.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from autograder.measuring.study_table import HEAD, SizeRow, by_kind
 from autograder.records import Run
 from lessons.toolkit import plots
 
-REPORT, PICTURE = "report.md", "study.png"
+REPORT, PICTURE, FORM = "report.md", "study.png", "classmate.md"
 KEPT = {  # what stays the same from one size to the next
     "strong": "global batch and images per epoch stay the same",
     "epoch": "images per epoch and each rank's batch stay the same; the global batch grows",
@@ -31,6 +32,7 @@ def write(
     question: str = "",
     recommendation: str = "",
     unknown: str = "",
+    faster: str = "",
     costs: Mapping[str, object] | None = None,
     file: str = REPORT,
 ) -> None:
@@ -53,12 +55,25 @@ def write(
         **({"Cost": listed(costs)} if costs else {}),
         "Recommendation": recommendation,
         "What is not known": unknown,
+        **({"Faster": faster} if faster.strip() else {}),
+        **(
+            {"Read by a classmate": form} if (form := read_form(Path(file).with_name(FORM))) else {}
+        ),
     }
     text = "# A scaling study\n" + "".join(
         f"\n## {title}\n\n{content.strip()}\n" for title, content in parts.items()
     )
     Path(file).write_text(text, encoding="utf-8")
     print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
+
+
+def read_form(file: Path) -> str:
+    """Return the form that a classmate filled in, or say that nobody did."""
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    if not re.search(r"(?m)^Read by:[ \t]*\S", text):
+        print(f"{file.name}: nobody has written a name after “Read by:”, so it is left out.")
+        return ""
+    return text
 
 
 def tell_missing(tables: Mapping[str, Sequence[SizeRow]]) -> None:

@@ -55,4 +55,5 @@ from lessons.toolkit.plots.profiling import (
     trace as trace,
 )
 from lessons.toolkit.plots.scaling import laws_beyond as laws_beyond, scaling_study as scaling_study
+from lessons.toolkit.plots.sliders import schedule_sliders as schedule_sliders
 from lessons.toolkit.plots.speed import speed_rounds as speed_rounds, speedup_card as speedup_card

@@ -10,7 +10,7 @@ from lessons.toolkit.plots.figure import GREY, look, picture, table
 AXES = {"spread": "spread of the parameters", "lr": "learning rate"}
 UNKNOWN = {"?", "nan", "none"}  # a column of nothing else is left out
 LOWEST = 1e-6  # the smallest spread that is drawn; the line of 0 is below it
-HEAD = ("without", "spread", "last loss", "test\naccuracy", "rate", "epoch\nin s", "samples\nseen")
+HEAD = ("spread", "last loss", "test\naccuracy", "rate", "epoch\nin s", "samples\nseen")
 
 
 @picture
@@ -20,13 +20,14 @@ def faults(
     *,
     path: str = "spread",
     more: Sequence[str] = (),
+    names: str = "without",
 ) -> None:
     """Plot a measure by step and the loss by epoch, with the numbers of every run below.
 
     runs: the missing part -> the run without it. path: the measure to draw, at each step at which
     the program recorded it, or "" to draw only the loss. If a program did not record the spread at
     each step, only the final spread is drawn. `more`: other measures or header facts, one column
-    each.
+    each. `names`: the title of the first column.
     """
     figure.set_size_inches(7.8 + len(more), 4.2 + 0.34 * len(runs))
     upper, below = figure.subfigures(2, 1, height_ratios=[3.2, 0.7 + 0.34 * len(runs)])
@@ -47,7 +48,7 @@ def faults(
             by_powers(axes)
     right.set(xlabel="epoch", ylabel="training loss", xticks=range(1, longest + 1))
     upper.legend(*right.get_legend_handles_labels(), loc="outside upper left", ncols=4)
-    head = [*HEAD, *(each.replace("_", "\n", 1).replace("_", " ") for each in more)]
+    head = [names, *HEAD, *(each.replace("_", "\n", 1).replace("_", " ") for each in more)]
     rows = [[*row(name, run), *(fact(run, each) for each in more)] for name, run in runs.items()]
     columns = zip(head, *rows, strict=True)
     known = zip(*(each for each in columns if set(each[1:]) - UNKNOWN), strict=True)

@@ -39,6 +39,14 @@ def test_pieces_of_one_stream_are_one_text_and_noise_of_tensorflow_is_left_out()
     assert kept["text"] == "KeyError: 'lr'\n"
 
 
+def test_sliders_stay_and_other_html_does_not():
+    moving = '<div class="pipeline-sliders">…</div>'
+    for html, kept in ((moving, {"text/html": moving}), ("<b>1</b>", {"text/plain": "x"})):
+        data = {"text/html": html, "text/plain": "x"}
+        [output] = shown({"output_type": "display_data", "data": data, "metadata": {}})
+        assert output["data"] == kept
+
+
 SOLVED = """def f(x):
     ### BEGIN SOLUTION Exercise 2.1: twice x
     return 2 * x

@@ -59,24 +59,25 @@ def karp_flatt(gain, p):
     return (1 / gain - 1 / p) / (1 - 1 / p)
 
 
-def ring_s(p, size, alpha, rate):
-    return 2 * (p - 1) * alpha + 2 * (p - 1) / p * size / rate
+def efficiency(kind, p, step, exchange):
+    work = step / p if kind == "strong" else step
+    return work / (work + exchange)
 
 
 LOST = [
-    (lambda gain, p: 1 / gain - 1 / p, ring_s, "Divide by the largest possible value"),
-    (lambda gain, p: 1 - gain / p, ring_s, "1 minus the efficiency"),
-    (lambda gain, p: (1 / gain - 1 / p) / 1 - 1 / p, ring_s, "Put brackets around both"),
+    (lambda k, p, step, exchange: step / (step + exchange), "How many images"),
+    (lambda k, p, step, exchange: step / p / (step / p + exchange), "How many images"),
+    (lambda k, p, step, exchange: p * efficiency(k, p, step, exchange), "the speedup"),
 ]
 
 
-def test_right_loss_and_ring():
-    check.check_12_2(karp_flatt, ring_s)
+def test_right_efficiency():
+    check.check_12_2(efficiency)
 
 
-@pytest.mark.parametrize(("loss", "ring", "words"), LOST)
-def test_wrong_loss_or_ring(loss, ring, words):
-    assert_advice(failure(check.check_12_2, loss, ring), words)
+@pytest.mark.parametrize(("wrong", "words"), LOST)
+def test_wrong_efficiency(wrong, words):
+    assert_advice(failure(check.check_12_2, wrong), words)
 
 
 def slope(x, y):

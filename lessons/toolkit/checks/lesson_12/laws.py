@@ -1,4 +1,4 @@
-"""Checks of Karp–Flatt and the ring (12.2), fits of laws (12.3), and their range (12.4)."""
+"""Checks of predicted efficiency (12.2), fits of laws (12.3), and their range (12.4)."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -20,32 +20,25 @@ def points(gains: Sequence[float]) -> list[tuple[float, Measure]]:
 
 
 @exercise("12.2")
-def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
-    """Amdahl's law with f = 0.1 gives e = 0.1 at every size. A ring of 1 rank takes no time."""
-    for p in (2, 4, 64):
-        gain = 1 / (0.1 + 0.9 / p)
-        what = f"karp_flatt({gain:.4g}, {p})"
+def check_12_2(efficiency: Function) -> str:
+    """Without an exchange every efficiency is 1; with one, strong scaling loses most."""
+    for kind, p, step, exchange in (
+        ("epoch", 4, 0.3, 0.1), ("weak", 4, 0.3, 0.1), ("strong", 4, 0.4, 0.1),
+        ("strong", 16, 0.4, 0.0), ("weak", 16, 0.2, 0.2), ("strong", 1, 0.4, 0.0),
+    ):  # fmt: skip
+        work = step / p if kind == "strong" else step
+        other = step if kind == "strong" else step / p
+        right = work / (work + exchange)
+        what = f'efficiency("{kind}", {p}, {step}, {exchange})'
         mistakes = {
-            1 / gain - 1 / p: "Divide by the largest possible value: 1 − 1/p.",
-            (gain - p) / (1 - p): "That is Gustafson's fraction: begin with 1/S − 1/p.",
-            1 - gain / p: "That is 1 minus the efficiency: use (1/S − 1/p) / (1 − 1/p).",
-            1 / gain - 2 / p: "Put brackets around both differences: (1/S − 1/p) / (1 − 1/p).",
+            other / (other + exchange): "How many images does a rank compute in a step of this "
+            "kind? Look at the table of the three kinds.",
+            p * right: "That is the speedup. Divide it by p.",
+            1 / right: "That is how many times longer it takes.",
         }
-        compare(number(karp_flatt(gain, p), what), 0.1, what, mistakes, "(1/S − 1/p) / (1 − 1/p).")
-    alpha, rate, size = 5e-6, 2e10, 1e8
-    for p in (64, 2, 1):
-        latency, transfer = 2 * (p - 1) * alpha, 2 * (p - 1) / p * size / rate
-        what = f"ring_s({p}, 1e8, 5e-6, 2e10)"
-        mistakes = {
-            latency + p * transfer: "Each message is a chunk of n/p bytes.",
-            (latency + transfer) / 2: "There are two rounds: reduce, then gather.",
-            transfer: "The latency of 2(p−1) messages is missing.",
-            latency + 2 * size / rate: "A rank keeps its own part: (p−1)/p of n.",
-        }
-        advice = "2(p−1)·α + 2(p−1)/p · n/B, as in lesson 06."
-        found = number(ring_s(p, size, alpha, rate), what)
-        compare(found, latency + transfer, what, mistakes, advice)
-    return "The time of the ring grows with the number of messages."
+        advice = "Compare p ranks with one: seconds of a step, times the steps of an epoch."
+        compare(number(efficiency(kind, p, step, exchange), what), right, what, mistakes, advice)
+    return "In strong scaling the exchange stays, and the work of a rank shrinks."
 
 
 @exercise("12.3")

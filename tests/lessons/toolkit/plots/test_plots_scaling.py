@@ -66,6 +66,13 @@ def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
     assert "3 tables" in capsys.readouterr().out
 
 
+def test_a_form_counts_once_it_has_a_readers_name(tmp_path):
+    form = tmp_path / scaling_report.FORM
+    for text, kept in (("Read by:\n\n1. …", False), ("Read by: ada\n\n1. …", True)):
+        form.write_text(text)
+        assert bool(scaling_report.read_form(form)) == kept
+
+
 @pytest.mark.parametrize(
     ("value", "low", "high", "crowded"),
     [
