@@ -9,7 +9,9 @@ from functools import partial
 
 import torch
 
-from lessons.toolkit.probes import profiling, scaled_steps
+from lessons.toolkit.checks import lesson_14 as checks
+from lessons.toolkit.checks.shared.measure import check_fails
+from lessons.toolkit.probes import profiling
 from lessons.toolkit.probes.on_ranks import run_tests
 from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Run
@@ -23,22 +25,18 @@ from gpt import GPT, Text, windows
 from scaling import LossScaler
 
 
-def counting():
-    """Compare counted operations, the roof and times in a trace with the right ones."""
-    yield "flops_error", profiling.flops_error(flops.step_flops, GPT)
-    yield "roofline_error", profiling.roofline_error(flops.attainable)
-    yield "reading_error", profiling.reading_error(reading.busy, reading.hidden)
+def formulas():
+    """Run the checks of counted operations, of the roof, of times in a trace, and of the scaler."""
+    yield "flops_error", check_fails(checks.check_14_1, flops.step_flops)
+    yield "roofline_error", check_fails(checks.check_14_2, flops.attainable)
+    wrong = check_fails(checks.check_14_3, reading.busy)
+    yield "reading_error", wrong + check_fails(checks.check_14_4, reading.hidden)
+    yield "scaler_error", check_fails(checks.check_14_6, LossScaler)
 
 
 def same():
     """Compare four steps in float64, and the noted numbers, with those of the slow step."""
-    yield "step_error", profiling.step_error(fast, slow, train.train_step, GPT)
-    yield "note_error", profiling.note_error(fast.note, GPT)
-
-
-def small_numbers():
-    """Compare the scaler with PyTorch's."""
-    yield "scaler_error", scaled_steps.scaler_error(LossScaler)
+    yield from profiling.step_errors(fast, slow, train.train_step, GPT)
 
 
 def steps(text, args, device):
@@ -59,9 +57,8 @@ def main():
     torch.set_num_threads(1)
     run = Run("14", args, source="probe")
     tests = {
-        counting: ["flops_error", "roofline_error", "reading_error"],
+        formulas: ["flops_error", "roofline_error", "reading_error", "scaler_error"],
         same: ["step_error", "note_error"],
-        small_numbers: ["scaler_error"],
         partial(steps, Text(), args, device): ["forwards", "waits", "update_ops"],
     }
     run_tests(run, tests, patience=60)

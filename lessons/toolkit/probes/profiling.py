@@ -4,7 +4,6 @@ The package does not import this file, because it needs PyTorch.
 """
 
 import copy
-import math
 import threading
 import time
 from collections import Counter, defaultdict
@@ -19,8 +18,6 @@ from torch.profiler import record_function
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
-
-from lessons.toolkit.probes.refusal import tell
 
 Function = Callable[..., Any]
 WAITING = {  # calls that need a number on the host, so the host waits for the device
@@ -173,109 +170,22 @@ def counted_flops(model: Any, ids: Any, following: Any) -> tuple[float, float]:
     return counter.get_total_flops(), by_name.get("aten.bmm", 0)
 
 
-def multiplied(model: Any) -> int:
-    """Return the number of parameters that each token is multiplied by."""
-    return sum(
-        layer.weight.numel() for layer in model.modules() if isinstance(layer, torch.nn.Linear)
-    )
-
-
-def largest_error(answer: Function, cases: Any, what: str) -> float:
-    """Return a function's largest relative error. A case has the arguments and the right value."""
-    errors = []
-    for arguments, right in cases:
-        try:
-            found = float(answer(*arguments))
-        except Exception as raised:
-            tell(what, raised)
-            return math.inf
-        errors.append(abs(found - right) / max(abs(right), 1e-12))
-    return max(errors) if all(map(math.isfinite, errors)) else math.inf
-
-
-def flops_error(step_flops: Function, gpt: Function) -> float:
-    """Return the largest relative error of the student's count, for three small networks."""
-    cases = []
-    for layers, width, length, texts in ((1, 16, 8, 2), (3, 8, 32, 1), (2, 12, 16, 3)):
-        model = gpt(CHARACTERS, length, layers, width, heads=2)
-        ids = torch.zeros(texts, length, dtype=torch.long)
-        total, _ = counted_flops(model, ids, ids)
-        cases.append(((multiplied(model), layers, width, length, ids.numel()), total))
-    return largest_error(step_flops, cases, "the error of step_flops")
-
-
-def roofline_error(attainable: Function) -> float:
-    """Return the largest relative error of the student's roofline."""
-    cases = []
-    for rows, inner, columns in ((1, 512, 512), (64, 64, 64), (2048, 1024, 4096), (8, 4096, 8)):
-        moved = 4 * (rows * inner + inner * columns + rows * columns)
-        for peak, rate in ((1e11, 2e10), (6.7e13, 3.35e12)):
-            right = min(peak, 2 * rows * inner * columns / moved * rate)
-            cases.append(((rows, inner, columns, peak, rate), right))
-    return largest_error(attainable, cases, "the error of attainable")
-
-
-def covered(spans: Any) -> float:
-    """Return the total time that is covered by at least one span."""
-    total, until = 0.0, -math.inf
-    for start, end in sorted(spans):
-        total += max(end - max(start, until), 0.0)
-        until = max(until, end)
-    return total
-
-
-def reading_error(busy: Function, hidden: Function) -> float:
-    """Return the largest relative error of the student's trace functions on random spans."""
-    generator = torch.Generator().manual_seed(1)
-    busy_cases, hidden_cases = [], []
-    for many in (1, 5, 40):
-        lanes = []
-        for _ in range(2):
-            starts = 100 * torch.rand(many, generator=generator)
-            ends = starts + 300 / many * torch.rand(many, generator=generator)
-            lanes.append(list(zip(starts.tolist(), ends.tolist(), strict=True)))
-        one, other = lanes
-        both = covered(one) + covered(other) - covered([*one, *other])
-        busy_cases.append(((one,), covered(one)))
-        hidden_cases.append(((one, other), both / covered(one)))
-    return max(
-        largest_error(busy, busy_cases, "the error of busy"),
-        largest_error(hidden, hidden_cases, "the error of hidden"),
-    )
-
-
-def step_error(way: Any, slow: Any, train_step: Function, gpt: Function) -> float:
-    """Return the largest difference from the slow step's parameters, after 4 steps in float64."""
+def step_errors(
+    way: Any, slow: Any, train_step: Function, gpt: Function
+) -> Iterator[tuple[str, float]]:
+    """Yield how far parameters and noted numbers are from the slow step's, in float64."""
     found = []
     for each in (slow, way):
         torch.manual_seed(1000)
         network = gpt(CHARACTERS, LENGTH, layers=2, width=16, heads=2).double()
         texts = torch.randint(0, CHARACTERS, (4, TEXTS, LENGTH + 1))
-        try:
-            optimizer = each.optimizer(network.parameters(), RATE)
-            for step in texts:
-                train_step(each, network, optimizer, (step[:, :-1], step[:, 1:]), Parts())
-        except Exception as raised:
-            tell("the difference from the slow step", raised)
-            return math.inf
-        found.append([param.detach() for param in network.parameters()])
-    errors = [float((one - other).abs().max()) for one, other in zip(*found, strict=True)]
-    return max(errors) if all(map(math.isfinite, errors)) else math.inf
-
-
-def note_error(note: Function, gpt: Function) -> float:
-    """Return the largest relative error of the loss and norm that the student's code notes."""
-    torch.manual_seed(1000)
-    network = gpt(CHARACTERS, LENGTH, layers=1, width=16, heads=2)
-    ids = torch.randint(0, CHARACTERS, (TEXTS, LENGTH))
-    loss = torch.nn.functional.cross_entropy(network(ids).flatten(0, 1), ids.flatten())
-    loss.backward()
-    norms = torch.stack([param.grad.norm() for param in network.parameters()])
-    right = (float(loss.detach()), float(norms.norm()))
-    cases = [((network, loss.detach(), place), value) for place, value in enumerate(right)]
-    return largest_error(
-        lambda model, loss, place: note(model, loss)[place], cases, "the error of note"
-    )
+        optimizer = each.optimizer(network.parameters(), RATE)
+        steps = [(step[:, :-1], step[:, 1:]) for step in texts]
+        notes = [train_step(each, network, optimizer, step, Parts()) for step in steps]
+        params = [param.detach().flatten() for param in network.parameters()]
+        found.append((torch.cat(params), torch.stack(notes)))
+    for name, right, own in zip(("step_error", "note_error"), *found, strict=True):
+        yield name, float((right - own).abs().max())
 
 
 def count_step(way: Any, model: Any, optimizer: Any, batch: Any) -> Counter[str]:
