@@ -1,7 +1,6 @@
 """Run and check commands as the unprivileged account that a rerun's jobs belong to.
 
-Only the account itself accesses its files. The person who runs the grader therefore never follows a
-link or pipe that the account may have created.
+Only the account itself accesses its files, so nobody else follows a link or pipe that it made.
 """
 
 import os
@@ -27,7 +26,6 @@ exec python -P "$@"
 """
 SITE_PYTHON = ("bash", "-c", IN_SITE, "python")
 PID_FIRST = ("sh", "-c", 'echo $$; exec "$@"', "sh")
-IMPORTS = "import lessons.toolkit.record, cluster.cli, sys; print(sys.prefix)"
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,8 @@ def check_closed(account: Account, *folders: Path) -> None:
 
 def check_course(account: Account) -> None:
     """Check that the account can start the course's Python but not change it."""
-    started = account.run(*SITE_PYTHON, "-c", IMPORTS)
+    show = "import lessons.toolkit.record, cluster.cli, sys; print(sys.prefix)"
+    started = account.run(*SITE_PYTHON, "-c", show)
     if started.returncode:
         _, _, reason = started.stderr.decode(errors="replace").strip().rpartition("\n")
         raise click.ClickException(

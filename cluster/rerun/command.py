@@ -5,6 +5,7 @@ import random
 import secrets
 import signal
 import sys
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,7 @@ from cluster.sites.use import PERSONAL
 
 
 @click.command(
-    "rerun",
-    epilog="Exit code 0: all were run again; 1: some were not, and the output says why; "
-    "2: wrong usage.",
+    "rerun", epilog="Exit code 0: all were run again; 1: some were not, see above; 2: wrong usage."
 )
 @click.argument("path", metavar="CLASS[/STUDENT]", type=click.Path(path_type=Path))
 @click.argument("lesson", metavar="NN")
@@ -45,24 +44,17 @@ from cluster.sites.use import PERSONAL
 @click.option("--seed", type=int, help="Random seed; printed if you give none.")
 @profile_option
 def rerun_command(
-    path: Path,
-    lesson: str,
-    user: str,
-    out: Path,
-    draw: int | None,
-    seed: int | None,
-    **options: Any,
+    path: Path, lesson: str, user: str, out: Path, draw: int | None, seed: int | None, **more: Any
 ) -> None:
     """Run a student's submitted programs of lesson NN again.
 
     CLASS/STUDENT, or CLASS with --draw. The class's class.yaml gives the profile and the roster.
-    The jobs belong to an account that can read neither the class nor the grades, and run on one
-    node without a network.
+    The jobs run on one node without a network, as an account that cannot read class or grades.
     """
     group = path.resolve() if draw else path.resolve().parent
     if not group.is_dir():
         raise click.UsageError(f"{shortened(group)} does not exist: name CLASS/STUDENT")
-    options = options_of(read_class_file(class_file_of(group)), options)
+    options = options_of(read_class_file(class_file_of(group)), more)
     known = rubrics_in(options["rubrics"])
     number = lesson_among(lesson, known)
     if not number:
@@ -74,15 +66,19 @@ def rerun_command(
     if draw:
         chosen = drawn(chosen, draw, secrets.randbelow(10**6) if seed is None else seed)
     else:
-        chosen = [submission_of(path.resolve().name, number, chosen)]
+        name = path.resolve().name  # of a student, or of a group's folder
+        chosen = [each for each in chosen if name in (each.owner, *each.students)][:1]
+        if not chosen:
+            said = f"{shortened(name)} submitted nothing for lesson {number}"
+            raise click.UsageError(f"{said}. Name CLASS/STUDENT, or CLASS with --draw N")
     private = [group, out.resolve()]
     account = rerun_account(user, private)
     out.mkdir(parents=True, exist_ok=True, mode=0o700)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = 0
     for place, submission in enumerate(chosen, 1):
-        name = printable(submission.owner)
-        click.echo(f"{place} of {len(chosen)}: {name}, lesson {number}", err=True)
+        who = printable(submission.owner)
+        click.echo(f"{place} of {len(chosen)}: {who}, lesson {number}", err=True)
         try:
             programs, jobs = take(submission, rules, size)
             ended = [run_again(account, private, programs, job) for job in jobs]
@@ -92,28 +88,16 @@ def rerun_command(
             failed += 1
     if failed < len(chosen):
         click.echo(f"Compare: autograder grade {group} --set reruns={out} …", err=True)
-    if failed:
-        raise SystemExit(1)
-
-
-def submission_of(name: str, lesson: str, submissions: list[Submission]) -> Submission:
-    """Return a student's submission, which may be that of a group."""
-    for submission in submissions:
-        if name in (submission.owner, *submission.students):
-            return submission
-    raise click.UsageError(
-        f"{shortened(name)} submitted nothing for lesson {lesson}. Name CLASS/STUDENT, or CLASS"
-        " with --draw N"
-    )
+    sys.exit(bool(failed))
 
 
 def drawn(submissions: list[Submission], number: int, seed: int) -> list[Submission]:
     """Return a random draw of submissions. The same class and seed give the same draw."""
     if not submissions:
         raise click.ClickException("there are no submissions to run again")
-    in_order = sorted(submissions, key=lambda each: each.owner)
+    in_order = sorted(submissions, key=attrgetter("owner"))
     chosen = random.Random(seed).sample(in_order, min(number, len(in_order)))
-    chosen.sort(key=lambda each: each.owner)
+    chosen.sort(key=attrgetter("owner"))
     names = ", ".join(printable(each.owner) for each in chosen)
     click.echo(f"Drawn with --seed {seed}: {names}", err=True)
     return chosen
@@ -132,10 +116,7 @@ def rerun_account(user: str, private: list[Path]) -> Account:
     check_closed(account, *private)
     check_course(account)
     if "COURSE_DATA" not in account.variables:
-        click.echo(
-            "COURSE_DATA is not set: without a network, programs find only the synthetic stand-in",
-            err=True,
-        )
+        click.echo("COURSE_DATA is not set: programs find only the synthetic stand-in", err=True)
     return account
 
 

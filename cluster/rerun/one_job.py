@@ -1,7 +1,6 @@
 """Run one job of a rerun in the account that it belongs to: python -m cluster.rerun.one_job.
 
-It reads a request from its input as JSON, makes a new folder, submits the job and waits for it. The
-last line that it prints is the job's number, state and outputs as JSON.
+It reads a request as JSON, submits the job in a new folder, and prints what it left as JSON.
 """
 
 import json
@@ -40,15 +39,13 @@ command -v bwrap >/dev/null || {{ echo "rerun: install bubblewrap on this node" 
 sandbox=(bwrap --unshare-user --unshare-pid --unshare-ipc --unshare-net --cap-drop ALL
     --die-with-parent --new-session --ro-bind / / --dev-bind /dev /dev --proc /proc
     --tmpfs /tmp --tmpfs /var/tmp --tmpfs /dev/shm)
-hide() {{ # a folder that the account cannot reach needs no cover
-    for each in "$@"; do [ ! -d "$each" ] || sandbox+=(--tmpfs "$each"); done
-}}
-hide {hidden}
 prefixes=$("$python" -I -c 'import sys; print(sys.prefix, sys.base_prefix)')
 for each in {course} ${{COURSE_DATA:-}} ${{COURSE_ENVIRONMENT:-}} $prefixes; do
     sandbox+=(--ro-bind "$each" "$each")
 done
-hide {unseen} {hidden}
+for each in {unseen} {hidden}; do # a folder that the account cannot reach needs no cover
+    [ ! -d "$each" ] || sandbox+=(--tmpfs "$each")
+done
 sandbox+=(--bind {folder} {folder})
 "${{sandbox[@]}}" bash -c {body} rerun "$@"
 """
@@ -61,11 +58,7 @@ facts
 
 
 def run_job(base: Path, asked: dict[str, Any]) -> dict[str, str]:
-    """Run a job on one node, with the ranks and threads of the record.
-
-    Only the account can open the folders: `own` has the output and is hidden from the job, and
-    `program` is the job's home and the only folder that it can change.
-    """
+    """Run a job on one node. `own` is hidden from it, and it can change `program` alone."""
     own, program, job = base / "own", base / "program", asked["job"]
     for name, text in asked["programs"].items():
         (program / name).parent.mkdir(parents=True, exist_ok=True)
@@ -86,27 +79,23 @@ def run_job(base: Path, asked: dict[str, Any]) -> dict[str, str]:
         scheduler_of(site).cancel(job_id)
         list(watch(job_id, site))  # until nothing is written to its folder
         raise
-    read = {end: text_of(own / f"rerun_{job_id}.{end}") for end in ("out", "err")}
-    return {"job_id": job_id, "state": status.state, **read}
-
-
-def text_of(file: Path) -> str:
-    """Return the bytes of a file as a text of as many letters; "" without a file."""
-    if not file.is_file():
-        return ""
-    with file.open("rb") as opened:
-        return opened.read(LARGEST_OUTPUT).decode("latin-1")
+    done = {"job_id": job_id, "state": status.state}
+    for end in ("out", "err"):
+        with open(f"rerun_{job_id}.{end}", "ab+") as file:  # a job that never began has none
+            file.seek(0)
+            done[end] = file.read(LARGEST_OUTPUT).decode("latin-1")
+    return done
 
 
 def job_text(asked: dict[str, Any], program: str) -> str:
-    job = asked["job"]
-    before = f"python -u {shlex.join(job['before'])}\n" if job["before"] else ""
+    first, launcher = asked["job"]["before"], asked["job"]["launcher"]
+    before = f"python -u {shlex.join(first)}\n" if first else ""
     site = shlex.quote(str(COURSE / "cluster/rerun/site.sh"))
     variables = (f"export {name}={shlex.quote(text)}" for name, text in asked["variables"].items())
     return JOB.format(
         variables="\n".join(variables),
         folder=shlex.quote(program),
-        launcher=job["launcher"],
+        launcher=launcher,
         hidden=shlex.join([*asked["hide"], str(Path.home())]),
         course=shlex.quote(str(COURSE)),
         unseen=shlex.join([str(COURSE / name) for name in UNSEEN]),

@@ -23,9 +23,7 @@ Job = dict[str, Any]  # a program with a record's arguments, for one or several 
 LARGEST = 1_000_000  # bytes of all programs
 LONGEST = 24 * 3600  # the longest repetition that a record may request, in seconds
 COURSE = ("lessons", "cluster", "autograder")  # a rerun uses the instructor's own packages
-LAUNCHERS = ("torchrun", "horovodrun")  # programs may need the variables these set
-# What a notebook runs before it submits its job: lesson -> program and arguments.
-BEFORE = {"08": ["make_parts.py", "--train-samples", "{train_samples}"]}
+BEFORE = {"08": ["make_parts.py", "--train-samples", "{train_samples}"]}  # a notebook's own runs
 
 
 def take(submission: Submission, rubric: Rubric, size: Profile) -> tuple[Programs, list[Job]]:
@@ -38,8 +36,7 @@ def take(submission: Submission, rubric: Rubric, size: Profile) -> tuple[Program
     by_launch = {run.launch: run for run in counted if run is not None and run.launch}
     if not by_launch:
         raise click.ClickException("no run that counts has finished with a run record")
-    # runs of one job are repeated in one job
-    jobs = grouped(
+    jobs = grouped(  # runs of one job are repeated in one job
         ((run.job_id, run.header.program, run.header.arguments, run.header.world_size), run)
         for run in by_launch.values()
     )
@@ -50,23 +47,18 @@ def programs_in(files: LessonFiles) -> Programs:
     """Return the programs by their path below the lesson's folder."""
     found: Programs = {}
     for path, shown in files.programs.items():
-        name = below_lesson(PurePath(shown))
+        parts = PurePath(shown).parts  # you.zip/02_serial/nets/cnn.py becomes nets/cnn.py
+        above = [n for n, part in enumerate(parts[:-1], 1) if is_package(part) or lesson_of(part)]
+        name = str(PurePosixPath(*parts[max(above, default=0) :]))
         if name.endswith(JOB_FILES) or PurePath(name).parts[0] in COURSE:
             continue
         with open_regular(path) as file:
             text = file.read(LARGEST + 1)
         if found.setdefault(name, text) != text:
             raise click.ClickException(f"two different {shortened(name, 80)} were submitted")
-    if sum(map(len, found.values())) > LARGEST:
-        raise click.ClickException(f"the programs have more than {LARGEST:,} bytes")
+        if sum(map(len, found.values())) > LARGEST:
+            raise click.ClickException(f"the programs have more than {LARGEST:,} bytes")
     return found
-
-
-def below_lesson(name: PurePath) -> str:
-    """Return the path below the lesson: `you.zip/02_serial/nets/cnn.py` becomes nets/cnn.py."""
-    folders = enumerate(name.parts[:-1], 1)
-    above = [number for number, part in folders if is_package(part) or lesson_of(part)]
-    return str(PurePosixPath(*name.parts[max(above, default=0) :]))
 
 
 def job_of(runs: list[Run], programs: Programs) -> Job:
@@ -84,7 +76,8 @@ def job_of(runs: list[Run], programs: Programs) -> Job:
         "arguments": [in_own_tmp(word) for word in words],
         "ranks": whole(header.world_size),
         "threads": whole(header.threads),
-        "launcher": header.launcher if header.launcher in LAUNCHERS else "",  # or the site's
+        # programs may need the variables that these set
+        "launcher": header.launcher if header.launcher in ("torchrun", "horovodrun") else "",
         "seconds": min(sum(r.total_seconds.value for r in runs if r.total_seconds), LONGEST),
         "before": before if before[0] in programs else [],  # runs first
         "launches": [run.launch for run in runs],
