@@ -145,7 +145,6 @@ class Header(Facts):
     image_size: float | None = None
     threads: float | None = None
     dataset: DataSet = DataSet()
-    hosts: tuple[str, ...] | None = None
     started_by: tuple[str, ...] | None = None
     arguments: tuple[str, ...] | None = None
     others: Mapping[str, Any] = field(default_factory=dict)  # facts with other names, unchanged

@@ -164,11 +164,7 @@ def present_ranks(run: Run) -> tuple[Rank, ...]:
 
 
 def hosts(run: Run) -> Measure:
-    if run.ranks:
-        return exact(len({rank.host for rank in run.ranks}), "hosts", run.rank_lines)
-    if not run.header.hosts:
-        raise NotMeasured("the output does not name its hosts")
-    return exact(len(set(run.header.hosts)), "hosts", first_line(run))
+    return exact(len({rank.host for rank in present_ranks(run)}), "hosts", run.rank_lines)
 
 
 IDENTITY = re.compile(r"#([0-9a-f]{8})\Z")  # identifies a GPU; two GPUs may share a shorter number

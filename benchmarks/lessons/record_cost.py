@@ -45,7 +45,7 @@ def epoch_cost(target: str) -> float:
 
 
 def start_cost() -> float:
-    """Return the seconds from creating a Run to writing its first lines, including git."""
+    """Return the seconds from creating a Run to writing its first lines."""
     text = (
         "import os, sys, time; from lessons.toolkit.record import Run\n"
         "start = time.perf_counter(); Run('02', source='bench').tell_machine()\n"

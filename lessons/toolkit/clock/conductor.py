@@ -103,7 +103,7 @@ def measured(job: Job, lesson: str, framework: str, kind: rounds.Kind) -> None:
         yardstick, learner = (turns.ready[who] for who in ("yardstick", "learner"))
         header = kind.facts(job.args, job.size) | {"framework": framework, "source": "speed"}
         header |= {"params": yardstick["params"], "lr": learner["lr"]}
-        record = ConductorsRecord(lesson, job, turns.ready, header)
+        record = ConductorsRecord(lesson, job, hub, turns.ready, header)
         record.end(**rounds.measure(record, hub, turns, job.args, kind))
         turns.end_learner()
         hub.gather()  # no rank ends before all have written their lines

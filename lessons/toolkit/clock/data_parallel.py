@@ -77,7 +77,7 @@ class DataParallel:
         return float(np.linalg.norm(params - right)) / way if way > 0 else 1.0
 
     def end(self, record: Any, hub: Hub, turns: Turns, rounds: list[Round], params: Any) -> Any:
-        return {"params": [params], "param_spread": spread_of(hub, params)}
+        return {"params": params, "param_spread": spread_of(hub, params)}
 
 
 def spread_of(hub: Hub, params: Any) -> float:

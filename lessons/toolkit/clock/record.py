@@ -9,33 +9,33 @@ from pathlib import Path
 from typing import Any
 
 from lessons.toolkit.clock.workers import FailedError
-from lessons.toolkit.record import Run, facts, program, run_record
+from lessons.toolkit.record import Run
+from lessons.toolkit.record.parameters import param_hash
 
 
 class ConductorsRecord(Run):
     """A record with the files, the versions and the device of the processes that do the work."""
 
-    def __init__(self, lesson: str, job: Any, ready: Any, header: dict[str, Any]) -> None:
+    def __init__(self, lesson: str, job: Any, hub: Any, ready: Any, header: dict[str, Any]) -> None:
         self.learner = ready["learner"]
         folder = Path(sys.argv[0]).parent
         names = {name for each in ready.values() for name in each["files"]}
         self.beside = {name: folder / name for name in sorted(names)}
-        super().__init__(
-            lesson,
-            job.args,
-            rank=job.rank,
-            size=job.size,
-            local_rank=job.local_rank,
-            **header,
-        )
+        place = {"rank": job.rank, "size": job.size, "local_rank": job.local_rank}
+        super().__init__(lesson, job.args, run=hub.share(os.urandom(4).hex()), **place, **header)
         self.tell_machine()
 
     def machine(self) -> dict[str, Any]:
-        mine = facts.machine("python", os.environ)
-        return mine | {name: self.learner[name] for name in ("versions", "device", "threads")}
+        return super().machine() | {name: self.learner[name] for name in ("versions", "threads")}
 
     def device(self) -> tuple[str, str]:
-        return str(self.learner["device"]), str(self.learner["device_and_number"])
+        name, with_identity = self.learner["device"]
+        return name, with_identity
+
+    def end(self, **results: Any) -> None:
+        """End the run. params= are this rank's at the end."""
+        self.seen["param_hash"] = param_hash([results.pop("params")])
+        super().end(**results)
 
     def take(self, measures: list[dict[str, Any]], allowed: frozenset[str]) -> None:
         """Record measures of the learner, whose student code may have added others to them."""
@@ -43,11 +43,6 @@ class ConductorsRecord(Run):
             if each["name"] not in allowed:
                 raise FailedError(f"The learner sent the measure {each['name']!r}, unasked.")
             self.measure(**each)
-
-    def tell_machine(self) -> None:
-        if self.machine_waits:
-            run_record.Run.tell_machine(self)
-            self.tell_program(program.first_values(self.beside))
 
 
 class Kept:

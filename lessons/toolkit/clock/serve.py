@@ -15,7 +15,7 @@ import numpy as np
 
 from lessons.toolkit.clock.messages import Channel, EndedError
 from lessons.toolkit.clock.processes import end_with_parent
-from lessons.toolkit.record import devices, facts, program
+from lessons.toolkit.record import devices, program, run_record
 
 PLACES = 1000  # parameters that are looked at when a phase ends
 FOREVER = 10**6
@@ -132,10 +132,9 @@ def of_process(framework: str) -> dict[str, Any]:
     """Return the facts for the record that only a process with the framework can determine."""
     return {
         "files": sorted(program.program_files()),
-        "versions": facts.versions(os.environ),
+        "versions": run_record.versions(),
         "device": devices.device(framework),
-        "device_and_number": devices.device_and_number(framework, os.environ),
-        "threads": facts.threads(framework, os.environ),
+        "threads": devices.threads(framework),
     }
 
 

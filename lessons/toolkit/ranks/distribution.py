@@ -16,14 +16,13 @@ receives only its own share, and a failure on any rank is an error on all of the
 """
 
 import functools
-import os
 import pickle
 import random
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from lessons.toolkit.record import facts
+from cluster.launchers import launched
 
 Loader = Callable[..., Any]
 
@@ -174,20 +173,20 @@ def strangers(comm: Any) -> str | None:
 
     Such a communicator is wrong if several ranks were started, because each would take all items.
     """
-    launcher = facts.launcher(os.environ)
-    asked = facts.ranks_asked(os.environ) if launcher != "none" else None
-    if asked is None or asked < 2:
+    launch = launched()
+    if launch is None or launch.size < 2:
         return None
     if comm is None:
         return (
-            f"DataDistributor(None) is for one rank, but {asked} were started: "
+            f"DataDistributor(None) is for one rank, but {launch.size} were started: "
             "give it a communicator, DataDistributor(MPI.COMM_WORLD)"
         )
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None and comm == mpi.COMM_WORLD:
         return (
-            f"{launcher} started {asked} ranks, but MPI sees only one: start the program with "
-            "mpirun, or with srun and its MPI plug-in (horovodrun --gloo starts no MPI)"
+            f"{launch.launcher} started {launch.size} ranks, but MPI sees only one: start the "
+            "program with mpirun, or with srun and its MPI plug-in (horovodrun --gloo starts no "
+            "MPI)"
         )
     return None
 

@@ -1,69 +1,48 @@
-"""Identify a rank's device: its name and, for a GPU, an identity that no device mask hides."""
+"""Find a rank's device, its threads and, for a GPU, an identity that no device mask hides."""
 
+import os
 import platform
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from autograder.cpus import usable_cpus
+from cluster.launchers import number
 from lessons.toolkit.record import run_record
 
-Environ = Mapping[str, str]
 
+def device(which: str, on: Any = None) -> tuple[str, str]:
+    """Return the name of the framework's device in this process, without and with its identity.
 
-def device(which: str, on: Any = None) -> str:
-    """Return the name of the device that the framework uses in this process.
-
-    on: PyTorch's device of the parameters, if they are known; a process may have several.
-    """
-    name = run_record.device(which, on)
-    return f"CPU {processor()}" if name == "CPU" else name
-
-
-def device_and_number(which: str, environ: Environ, on: Any = None) -> str:
-    """Return the name of this rank's device and, for a GPU, its identity."""
-    name, number = device(which, on), device_number(which, environ, on)
-    return f"{name} #{number}" if number else name
-
-
-def device_number(which: str, environ: Environ, on: Any = None) -> str:
-    """Return an identity of the GPU, or "" for a CPU.
-
-    The identity consists of eight digits of the GPU's UUID. If the UUID is not available, it is
+    on: PyTorch's device of the parameters, if they are known; a process may have several. The
+    identity of a GPU consists of eight digits of its UUID. If the driver does not list it, it is
     only the GPU's number, which can be the same for GPUs of other ranks.
     """
-    if which == "torch":
-        torch = sys.modules["torch"]
-        if not torch.cuda.is_initialized() or getattr(on, "type", "cuda") == "cpu":
-            return ""
+    index = gpu_index(which, on)
+    name = f"CPU {processor()}" if index is None else run_record.device(which)
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    return name, name if index is None else f"{name} #{gpu_of(index, visible)}"
+
+
+def threads(which: str) -> int:
+    """Return the number of threads that one operation of this process may use."""
+    if which == "torch" and which in sys.modules:
+        return int(sys.modules[which].get_num_threads())
+    name = "TF_NUM_INTRAOP_THREADS" if which == "tensorflow" else "OMP_NUM_THREADS"
+    return number(os.environ, (name,)) or len(usable_cpus())
+
+
+def gpu_index(which: str, on: Any) -> int | None:
+    """Return the framework's number of the GPU that it uses in this process, or None."""
+    framework: Any = sys.modules.get(which)
+    if which == "torch" and framework.cuda.is_initialized() and getattr(on, "type", "") != "cpu":
         index = getattr(on, "index", None)
-        index = torch.cuda.current_device() if index is None else index
-        if uuid := framework_uuid(torch, index):
-            return uuid
-    elif which == "tensorflow":
-        gpus = sys.modules["tensorflow"].config.get_visible_devices("GPU")
-        if not gpus:
-            return ""
-        index = int(gpus[0].name.rpartition(":")[2])
-    else:
-        return ""
-    return gpu_of(index, environ.get("CUDA_VISIBLE_DEVICES", ""))
-
-
-def framework_uuid(torch: object, index: int) -> str:
-    """Return eight digits of the UUID that PyTorch reports, or "".
-
-    Parts of a GPU (MIG) report the UUID of the whole GPU, and AMD's UUIDs all begin with the same
-    digits. Neither kind of UUID identifies a GPU.
-    """
-    properties = torch.cuda.get_device_properties(index)  # type: ignore[attr-defined]
-    uuid = getattr(properties, "uuid", None)
-    whole = "MIG" not in str(getattr(properties, "name", ""))
-    amd = getattr(torch.version, "hip", None)  # type: ignore[attr-defined]
-    return str(uuid).removeprefix("GPU-")[:8] if uuid and whole and not amd else ""
+        return framework.cuda.current_device() if index is None else index
+    gpus = framework.config.get_visible_devices("GPU") if which == "tensorflow" else ()
+    return int(gpus[0].name.rpartition(":")[2]) if gpus else None
 
 
 def gpu_of(index: int, visible: str) -> str:
@@ -86,17 +65,9 @@ def listed_uuids() -> list[str]:
         done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.SubprocessError):
         return []
-    found: list[str] = []
-    parted = False  # the GPU of the line before already has its first part
-    for line in done.stdout.splitlines():
-        match = re.search(r"^(\s*)(?:GPU|MIG) .*\(UUID: (?:GPU|MIG)-([0-9a-f]{8})", line)
-        if match and not match[1]:
-            found.append(match[2])
-            parted = False
-        elif match and found and not parted:
-            found[-1] = match[2]
-            parted = True
-    return found
+    gpus = re.split(r"^(?=GPU )", done.stdout, flags=re.MULTILINE)
+    uuids = (re.findall(r"\(UUID: (?:GPU|MIG)-([0-9a-f]{8})", gpu) for gpu in gpus)
+    return [(each[1:] or each)[0] for each in uuids if each]
 
 
 def processor() -> str:

@@ -5,68 +5,42 @@ import itertools
 import multiprocessing
 import os
 import re
-import warnings
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-RECORDS = itertools.count()  # counts the records of this process
-# Launchers, the innermost first, with variables that are the same in all processes of a launch and
-# differ between launches. A launcher is identified by its first variable.
-LAUNCHERS = {
-    "torchrun": (
-        *("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT"),
-        "SLURM_STEP_ID",
-    ),
-    "horovodrun": ("HOROVOD_GLOO_RENDEZVOUS_PORT", "HOROVOD_GLOO_RENDEZVOUS_ADDR"),
-    "mpirun": ("OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"),
-    "mpiexec": ("PALS_APID",),
-    "srun": ("SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"),
-}
-NO_LAUNCH = (
-    "No known launcher started these ranks, so each counts as a separate run. Pass the same run= "
-    "to all ranks: eight hex digits, new for each launch."
+from cluster.launchers import Environ, launched
+
+ASKED = itertools.count()  # how often this process has asked for an id
+# Each launcher sets one of the first, and all are the same in all processes of a launch.
+LAUNCHES = ("TORCHELASTIC_RUN_ID", "HOROVOD_GLOO_RENDEZVOUS_PORT", "PMIX_NAMESPACE", "PALS_APID")
+OTHERS = (
+    *("SLURM_JOB_ID", "SLURM_RESTART_COUNT", "PBS_JOBID", "MASTER_ADDR", "MASTER_PORT"),
+    *("HOROVOD_GLOO_RENDEZVOUS_ADDR", "TORCHELASTIC_RESTART_COUNT"),
 )
 
 
-def launcher(environ: Mapping[str, str]) -> str:
-    """Return the innermost launcher that the environment shows, or "none"."""
-    kind = next((name for name, names in LAUNCHERS.items() if names[0] in environ), "none")
-    # In a batch script, the id of the step has ten digits, and no ranks have been started yet.
-    return "none" if kind == "srun" and len(environ.get("SLURM_STEP_ID", "")) > 9 else kind
-
-
-def run_id(environ: Mapping[str, str], size: int) -> str:
-    """Return the id of the launch. A second record of the same process gets another id."""
-    launch, number = launch_id(environ, size), next(RECORDS)
-    return hashlib.blake2b(f"{launch} {number}".encode()).hexdigest()[:8] if number else launch
-
-
-def launch_id(environ: Mapping[str, str], size: int) -> str:
+def launch_id(environ: Environ, size: int) -> str:
     """Return eight hex digits that identify a launch. They are the same on all of its ranks.
 
-    The ranks agree on it without exchanging messages. A program that considers itself the only rank
-    is a run of its own, even if a launcher started it N times.
+    A second call in the same process returns others. A rank that considers itself the only one gets
+    its own, even if a launcher started it N times, and so do ranks whose launcher is unknown.
     """
-    kind = launcher(environ) if size > 1 else "none"
-    names = ("SLURM_JOB_ID", "PBS_JOBID", *LAUNCHERS.get(kind, ()))
-    values = {name: environ.get(name, "") for name in names}
-    parts = [kind, *values.values()]
+    me = launched(environ) if size > 1 else None
     parent = multiprocessing.parent_process() if size > 1 else None
-    if kind == "torchrun" and environ.get("GROUP_WORLD_SIZE") == "1":
-        parts.append(birth(os.getppid()))  # on one node, torchrun is the parent of all ranks
-    elif kind == "mpirun" and environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == values[names[2]]:
-        # The name holds mpirun's process id, which may recur; its start time does not.
-        parts += [birth(int(pid)) for pid in re.findall(r"-(\d+)@", values["PMIX_NAMESPACE"])]
-    elif kind == "none" and parent and parent.pid:
-        parts.append(birth(parent.pid))
-    elif kind == "none":  # any value that no other process has
-        parts.append(os.urandom(8).hex())
-        if size > 1:
-            warnings.warn(NO_LAUNCH, stacklevel=4)
+    parts = [str(next(ASKED)), *(environ.get(name, "") for name in (*LAUNCHES, *OTHERS))]
+    if me and any(name in environ for name in LAUNCHES):
+        pids: list[Any] = re.findall(r"-(\d+)@", environ.get("PMIX_NAMESPACE", ""))
+        pids = [os.getppid()] if "TORCHELASTIC_RUN_ID" in environ else pids
+        # A launcher's process id may recur; its start does not. It may be on another node.
+        parts += [me.launcher, *map(birth, pids if me.local_size == me.size else ())]
+    elif me and me.launcher == "srun":  # Open MPI's daemons have it too, except on the first node
+        parts += [me.launcher, environ["SLURM_STEP_ID"]]
+    else:
+        parts.append(birth(parent.pid) if parent else os.urandom(8).hex())
     return hashlib.blake2b("\0".join(parts).encode()).hexdigest()[:8]
 
 
-def birth(pid: int) -> str:
+def birth(pid: object) -> str:
     """Return the process id, its start in clock ticks since boot, and the boot's id.
 
     No two processes share all three.

@@ -1,8 +1,4 @@
-"""Describe parameters: their hash, and their change.
-
-Each function reads the parameters in memory while training is stopped. NumPy is imported where it
-is needed, because the record also serves programs without it.
-"""
+"""Describe the parameters in memory, while training is stopped: their hash, and their change."""
 
 import hashlib
 import sys
@@ -10,11 +6,41 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 
-def param_hash(params: Any) -> str:
-    """Return a hash of all parameters' bytes.
+def weights(model: Any) -> list[Any]:
+    """Return all parameters of a model, trainable or not, or of a list or dictionary."""
+    if hasattr(model, "state_dict"):
+        return list(model.parameters())
+    found = getattr(model, "weights", model)
+    return list(found.values() if isinstance(found, Mapping) else found or ())
 
-    Parameters are arrays, tensors, or a dictionary of them, in order.
-    """
+
+def trainable(model: Any) -> list[Any]:
+    """Return the trainable parameters, or none if this rank does not have all of them."""
+    variables = getattr(model, "trainable_variables", None)
+    params = weights(model) if variables is None else list(variables)
+    return [] if any(map(is_elsewhere, params)) else params
+
+
+def is_elsewhere(param: Any) -> bool:
+    """Return whether PyTorch has sharded a parameter, or a program has freed its memory."""
+    if hasattr(param, "full_tensor") or not hasattr(param, "untyped_storage"):
+        return hasattr(param, "full_tensor")
+    return bool(param.untyped_storage().nbytes() == 0 < param.numel())
+
+
+def arrays(params: Iterable[Any]) -> Iterator[Any]:
+    """Yield each parameter as a NumPy array."""
+    for value in params:
+        if hasattr(value, "detach"):
+            # A copy: a tensor that lends its memory to NumPy can no longer be resized.
+            value = value.detach().to("cpu", copy=True)
+            if value.dtype == sys.modules["torch"].bfloat16:  # NumPy has no such type
+                value = value.float()
+        yield value.numpy() if hasattr(value, "numpy") else value
+
+
+def param_hash(params: Iterable[Any]) -> str:
+    """Return a hash of all parameters' bytes, in order."""
     digest = hashlib.blake2b()
     for value in arrays(params):
         if value.dtype.kind == "f":
@@ -23,37 +49,20 @@ def param_hash(params: Any) -> str:
     return digest.hexdigest()[:16]
 
 
-def moved(before: list[Any], params: Any) -> float:
-    """Return the largest change of any parameter since `before`, an earlier list(arrays(…))."""
-    changes = [
-        float(abs(now - then).max()) for then, now in zip(before, arrays(params), strict=True)
-    ]
-    return worst(changes)
+def moved(before: list[Any], after: list[Any]) -> tuple[float, int]:
+    """Return the largest change of any parameter, and how many parameters changed."""
+    pairs = list(zip(before, after, strict=True))
+    largest = worst(float(abs(new - old).max()) for old, new in pairs)
+    return largest, sum(int((new != old).sum()) for old, new in pairs)
+
+
+def spread(copies: Iterable[list[Any]]) -> float:
+    """Return the largest difference in any parameter, from the copies of each parameter."""
+    import numpy as np
+
+    return worst(float(np.ptp(each, axis=0).max()) for each in copies)
 
 
 def worst(values: Iterable[float]) -> float:
     """Return the largest value. NaN counts as larger than any other."""
     return max(values, key=lambda value: (value != value, value), default=0.0)
-
-
-def changed(before: list[Any], params: Any) -> int:
-    """Return how many individual parameters differ from their earlier values."""
-    pairs = zip(before, arrays(params), strict=True)
-    return sum(int((now != then).sum()) for then, now in pairs)
-
-
-def arrays(params: Any) -> Iterator[Any]:
-    values: Iterable[Any] = params.values() if isinstance(params, Mapping) else params
-    return (array(value) for value in values)
-
-
-def array(value: Any) -> Any:
-    if hasattr(value, "detach"):
-        value = value.detach()
-        if hasattr(value, "full_tensor"):  # PyTorch has sharded it; all ranks come here
-            value = value.full_tensor()
-        # A copy: a tensor that lends its memory to NumPy can no longer be resized.
-        value = value.to("cpu", copy=True)
-        if value.dtype == sys.modules["torch"].bfloat16:  # NumPy has no such type
-            value = value.float()
-    return value.numpy() if hasattr(value, "numpy") else value

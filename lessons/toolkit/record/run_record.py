@@ -14,32 +14,64 @@ Needs Python 3.11 and nothing else. From "Deep learning on supercomputers", Apac
 import atexit
 import contextlib
 import hashlib
-import io
 import json
 import math
 import os
-import platform
-import select
 import socket
-import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 TAG = ":::MLLOG "
 # Slurm sends output in messages of 1,024 bytes. A longer line can be cut by another rank's line,
 # and `srun --label` puts a newline into the cut.
 LINE_BYTES = 1000
 RECORD_VERSION = 1
-# Ranks may be apart by this much, for example if only one of them evaluates.
-GLOO_TIMEOUT = timedelta(minutes=15)
 LOCAL_RANK = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 ASKED = {"batch_size": "local_batch", "epochs": "epochs_asked", "lr": "lr_base"}  # in the header
 NOT_FACTS = ("rank", "size", "lesson", "program", "source", "optimizer", "params")
-EVERY_RANK = ("rank", "rank_end")  # keys of the lines that all ranks write, and not only rank 0
-ACCURACY = ("accuracy", "acc", "sparse_categorical_accuracy", "categorical_accuracy")  # of Keras
+LIBRARIES = ("numpy", "tensorflow", "tf_keras", "keras", "torch", "lightning", "horovod", "mpi4py")
+# Rank, size, local rank, library, and a function that returns the values of all ranks.
+Ranks = tuple[int, int, int, str, Callable[[Any], list[Any]]]
+ALONE: Ranks = (0, 1, 0, "", lambda value: [value])
+
+
+class KerasMethods:
+    """The methods of a Keras callback. None is called per batch, which would slow Keras down."""
+
+    run: Any
+    model: Any
+    params: Any
+    is_training, steps_before = False, 0
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.run.optimizer = type(self.model.optimizer).__name__.lower()
+        self.run.rate = short(self.model.optimizer.learning_rate)
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self.run.epochs, self.is_training = max(epoch, self.run.epochs), True  # it may be resumed
+        self.steps_before = keras_steps(self.model) or 0
+        self.run.start_epoch()
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        if self.is_training:  # during validation inside fit
+            self.run.pause()
+
+    def on_test_end(self, logs: Any = None) -> None:
+        if self.is_training:
+            self.run.resume()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        (loss, accuracy), self.is_training = keras_results(logs), False
+        steps, asked = keras_steps(self.model), (self.params or {}).get("steps")
+        steps = asked if steps is None else steps - self.steps_before
+        rate = self.model.optimizer.learning_rate
+        self.run.log(loss=loss, accuracy=accuracy, steps=steps, lr=rate)
+        self.run.stop_epoch()
+        loss, accuracy = keras_results(logs, "val_")
+        self.run.log(val_loss=loss, val_accuracy=accuracy)
 
 
 class Run:
@@ -55,15 +87,17 @@ class Run:
         self, lesson: str, args: Any = None, model: Any = None, /, source: Any = None, **facts: Any
     ) -> None:
         rank, size, local = (facts.pop(name, None) for name in ("rank", "size", "local_rank"))
-        self.ranks = find_ranks() if size is None else Ranks(int(rank), int(size), int(local or 0))
-        self.rank, self.size = self.ranks.rank, self.ranks.size
-        self.model, self.started, self.ended = model, time.monotonic(), False
-        self.epochs, self.steps, self.seconds, self.running_since = 0, 0, 0.0, 0.0
+        known = (int(rank), int(size), int(local or 0), *ALONE[3:]) if size else find_ranks()
+        self.rank, self.size, self.local_rank, self.library, self.everyone = known
+        self.model, self.started = model, time.monotonic()
+        self.epochs, self.steps, self.seconds = 0, 0, 0.0
         self.began, self.logged = datetime.now(UTC).isoformat(timespec="seconds"), dict[str, Any]()
-        run = facts.pop("run", None) or self.everyone(os.urandom(4).hex())[0]
-        self.chain = Chain(run, self.rank)
-        self.header = self.facts(lesson, settings(args), source, facts)
-        self.rate, self.optimizer = short(settings(args).get("lr")), facts.get("optimizer")
+        self.run = self.chain = facts.pop("run", None) or self.everyone(os.urandom(4).hex())[0]
+        asked = dict(args) if isinstance(args, Mapping) else dict(vars(args)) if args else {}
+        self.header = self.facts(lesson, asked, source, facts)
+        data = self.header.get("dataset") or {}
+        self.samples = self.header.get("samples", data.get("train_samples"))
+        self.rate, self.optimizer = short(asked.get("lr")), facts.get("optimizer")
         self.machine_waits = True  # the second line waits for the first step's optimizer
         self.epoch_facts: dict[str, Any] | None = None  # of an epoch whose loss is not known yet
         self.hooks = count_torch_steps(self) if hasattr(model, "state_dict") else ()
@@ -88,44 +122,40 @@ class Run:
             **more,
         }
 
-    def everyone(self, value: Any) -> list[Any]:
-        """Return the values of all ranks, on every rank."""
-        return self.ranks.gather(value) if self.ranks.gather else [value]
-
-    def tell(self, key: str, value: Any, kind: str = "POINT_IN_TIME", **metadata: Any) -> None:
-        if self.rank == 0 or key in EVERY_RANK:
-            write(self.chain.line(kind, key, value, **metadata))
-
     def machine(self) -> dict[str, Any]:
+        """Return the facts about the machine and the job."""
         slurm, pbs = (os.environ.get(name) for name in ("SLURM_JOB_ID", "PBS_JOBID"))
-        return {
-            "versions": {"python": platform.python_version()},
-            "launcher": "none",
-            "scheduler": scheduler(os.environ),
-            "job_id": slurm or pbs,
-            "hosts": [socket.gethostname()] if self.size == 1 else None,  # each rank has its own
-            "device": self.device()[0],
-        }
-
-    def device(self) -> tuple[str, str]:
-        """Return the name of the parameters' device, without and with a GPU's identity."""
-        params = self.model.parameters() if hasattr(self.model, "state_dict") else ()
-        return (device(self.header["framework"], torch_device(params)),) * 2
+        job = {"scheduler": "slurm" if slurm else "pbs" if pbs else "none", "job_id": slurm or pbs}
+        return {"versions": versions(), **job, "device": device(self.header["framework"])}
 
     def presence(self) -> dict[str, Any]:
         """Return the facts that a rank reports when it starts."""
-        used = {"host": socket.gethostname(), "device": self.device()[1]}
-        here = {"rank": self.rank, "local_rank": self.ranks.local_rank}
-        return here | used | {"samples": None, "shard_ids_hash": None}
+        place = {"rank": self.rank, "local_rank": self.local_rank, "host": socket.gethostname()}
+        return place | {"device": device(self.header["framework"])}
+
+    def tell(self, key: str, value: Any, kind: str = "POINT_IN_TIME", **about: Any) -> None:
+        """Write a line, which ends in a hash of itself and of this rank's line before it."""
+        if self.rank and key not in ("rank", "rank_end"):  # rank 0 writes all others
+            return
+        event = {"namespace": "course", "time_ms": time.time_ns() // 1_000_000, "event_type": kind}
+        event |= {"key": key, "value": plain(value)}
+        event["metadata"] = {"run": self.run, "rank": self.rank, **about}
+        while len(body := encode(event)) > LINE_BYTES - len(TAG) - len(',"chain":"0123456789ab"'):
+            event["value"] = shortened(event["value"])
+        body = body[:-2]  # the two closing braces; the hash is inside them
+        self.chain = hashlib.blake2b((self.chain + body).encode("ascii")).hexdigest()[:12]
+        # A single write, after everything that the program has printed so far. A newline comes
+        # first, because the current line may hold a progress bar.
+        sys.stdout.flush()
+        sys.stdout.write(f'\n{TAG}{body},"chain":"{self.chain}"}}}}\n')
+        sys.stdout.flush()
 
     def tell_machine(self) -> None:
         """Write the record's second line, once."""
-        if not self.machine_waits:
-            return
-        self.machine_waits = False
-        found = {"optimizer": self.optimizer, "lr": self.rate, "started": self.began}
-        new = {name: value for name, value in found.items() if name not in self.header}
-        self.tell("machine", self.machine() | new)
+        if self.machine_waits:
+            self.machine_waits = False
+            found = {"optimizer": self.optimizer, "lr": self.rate, "started": self.began}
+            self.tell("machine", self.machine() | found)
 
     @contextlib.contextmanager
     def epoch(self) -> Iterator[Callable[..., None]]:
@@ -139,15 +169,15 @@ class Run:
             print(f"Epoch {self.epochs}{of}: {self.seconds:.2f} s", *values, sep=", ", flush=True)
 
     def log(self, **values: Any) -> None:
-        """Store this rank's loss and accuracy in the epoch. A program may also log steps and lr.
+        """Store this rank's loss and accuracy in the epoch, and perhaps its steps and lr.
 
-        Call it after the block for val_accuracy and val_loss, because evaluation is not training.
+        After the block, a program may also log val_accuracy and val_loss.
         """
-        tested = {name: values.pop(f"val_{name}", None) for name in ("accuracy", "loss")}
+        accuracy, loss = (values.pop(f"val_{name}", None) for name in ("accuracy", "loss"))
         self.logged |= values
         self.tell_epoch()
-        if tested["accuracy"] is not None:
-            self.evaluated(**tested)
+        if accuracy is not None:
+            self.evaluated(accuracy, loss)
 
     def start_epoch(self) -> None:
         self.tell_epoch()
@@ -164,24 +194,26 @@ class Run:
     def pause(self) -> None:
         """Stop the clock, because the program does something other than training."""
         synchronise()
-        self.seconds += time.monotonic() - self.running_since
+        self.seconds += time.monotonic()
 
     def resume(self) -> None:
         synchronise()
-        self.running_since = time.monotonic()
+        self.seconds -= time.monotonic()
 
     def stop_epoch(self) -> None:
         self.pause()
         self.tell_machine()
-        self.steps, self.rate = (
-            short(self.logged.pop(name, value))
-            for name, value in (("steps", self.steps), ("lr", self.rate))
-        )
-        facts = {"seconds": round(self.seconds, 6), "steps": self.steps or None}
-        facts |= {"unique_samples": None, "loss": None, "accuracy": None, "lr": self.rate}
+        self.steps = self.logged.pop("steps", self.steps) or 0
+        self.rate = short(self.logged.pop("lr", self.rate))
+        facts = {"seconds": round(self.seconds, 6), "steps": self.steps or None, "lr": self.rate}
         self.epoch_facts = facts | self.samples_read()
         if self.logged:
             self.tell_epoch()
+
+    def samples_read(self) -> dict[str, Any]:
+        """Return the number of distinct samples in the epoch: at most what its steps can read."""
+        can_read = self.steps * (self.header["global_batch"] or 0)
+        return {"unique_samples": self.samples and min(self.samples, can_read or self.samples)}
 
     def tell_epoch(self) -> None:
         """Write the line of a finished epoch, once."""
@@ -190,127 +222,57 @@ class Run:
             self.tell("epoch_stop", facts, "INTERVAL_END", epoch_num=self.epochs)
             self.epoch_facts = None
 
-    def samples_read(self) -> dict[str, Any]:
-        """Return the number of distinct samples in the epoch: at most what its steps can read."""
-        samples = self.all_samples()
-        can_read = (self.steps or 0) * (self.header["global_batch"] or 0)
-        return {"unique_samples": min(samples, can_read or samples) if samples else None}
-
-    def all_samples(self) -> int | None:
-        data = self.header.get("dataset") or {}
-        return self.header.get("samples", data.get("train_samples"))
-
-    def keras(self) -> Any:
+    def keras(self, methods: type = KerasMethods) -> Any:
         """Return the run as a Keras callback. Only callbacks that write files come after it."""
-        return keras_callback(KerasMethods, self)
+        keras: Any = sys.modules.get("tf_keras") or sys.modules["keras"]  # the program's
+        return type("RunCallback", (methods, keras.callbacks.Callback), {"run": self})()
 
-    def evaluated(self, accuracy: Any, loss: Any = None, split: str = "validation") -> None:
+    def evaluated(self, accuracy: Any, loss: Any = None) -> None:
         """Record the accuracy on samples that are not trained on, after the current epoch."""
-        number = {} if split == "test" else {"epoch_num": self.epochs}
-        about = {"split": split, "loss": short(loss), "samples": None, **number}
-        self.tell("eval_accuracy", short(accuracy), **about)
+        self.tell("eval_accuracy", short(accuracy), loss=short(loss), epoch_num=self.epochs)
 
     def measure(self, name: str, value: Any, unit: str = "", **point: Any) -> None:
         """Record any other number; keywords identify its point, as in measure(…, bytes=4096)."""
         self.tell("measure", {"name": name, "value": value, "unit": unit, **point})
 
-    def end(self, *, test_accuracy: Any = None, test_loss: Any = None, **summary: Any) -> None:
+    def end(self, *, test_accuracy: Any = None, test_loss: Any = None, **facts: Any) -> None:
         """End the run. Call this last, on every rank."""
         self.tell_machine()
         self.tell_epoch()
-        self.ended = True
         atexit.unregister(self.abort)
         for hook in self.hooks:
             hook.remove()
-        if test_accuracy is not None:
-            self.evaluated(test_accuracy, test_loss, "test")
         self.tell("rank_end", self.last_facts())
-        tested = {"test_accuracy": short(test_accuracy), "test_loss": short(test_loss)}
-        self.stop("success", tested | summary)
+        facts |= {"test_accuracy": short(test_accuracy), "test_loss": short(test_loss)}
+        self.stop("success", facts)
 
     def last_facts(self) -> dict[str, Any]:
         """Return the facts that a rank reports when it ends."""
-        facts = {"rank": self.rank, "param_hash": None, "samples": None}
         last = {"steps": self.steps or None, "loss": short(self.logged.get("loss"))}
-        return facts | (last if self.epochs else {})
+        return {"rank": self.rank} | (last if self.epochs else {})
 
-    def stop(self, status: str, summary: Mapping[str, Any]) -> None:
-        value = {"seconds": round(time.monotonic() - self.started, 6), **summary}
-        self.tell("run_stop", value, "INTERVAL_END", status=status)
+    def stop(self, status: str, facts: dict[str, Any]) -> None:
+        seconds = round(time.monotonic() - self.started, 6)
+        self.tell("run_stop", {"seconds": seconds} | facts, "INTERVAL_END", status=status)
 
     def abort(self) -> None:
         """If an exception ended the program, record that on rank 0."""
-        if not self.ended and getattr(sys, "last_value", None) is not None:
+        if getattr(sys, "last_value", None) is not None:
             self.tell_machine()
             self.stop("aborted", {"reason": type(sys.last_value).__name__})
 
 
-class KerasMethods:
-    """The methods of a Keras callback. None is called per batch, which would slow Keras down."""
-
-    model: Any
-    params: Any
-
-    def __init__(self, run: Any) -> None:
-        super().__init__()
-        self.run, self.is_training = run, False
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        optimizer = self.model.optimizer
-        self.run.optimizer = type(optimizer).__name__.lower()
-        self.run.rate = learning_rate(optimizer)
-
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self.run.epochs, self.is_training = max(epoch, self.run.epochs), True  # it may be resumed
-        self.run.start_epoch()
-
-    def on_test_begin(self, logs: Any = None) -> None:
-        if self.is_training:  # during validation inside fit
-            self.run.pause()
-
-    def on_test_end(self, logs: Any = None) -> None:
-        if self.is_training:
-            self.run.resume()
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        logs, self.is_training = logs or {}, False
-        facts = {"steps": self.steps(), "lr": learning_rate(self.model.optimizer)}
-        self.run.log(loss=logs.get("loss"), accuracy=keras_accuracy(logs), **facts)
-        self.run.stop_epoch()
-        if (value := keras_accuracy(logs, "val_")) is not None:
-            self.run.evaluated(value, logs.get("val_loss"))
-
-    def steps(self) -> int | None:
-        return (self.params or {}).get("steps")
+def keras_results(logs: Mapping[str, Any] | None, prefix: str = "") -> tuple[Any, Any]:
+    """Return loss and accuracy from Keras's logs, which use the name of the requested metric."""
+    known = {name: x for name, x in (logs or {}).items() if name.startswith("val_") == bool(prefix)}
+    accuracies = [x for name, x in known.items() if name.endswith(("acc", "accuracy"))]
+    return known.get(f"{prefix}loss"), next(iter(accuracies), None)
 
 
-def keras_callback(methods: type, run: Any) -> Any:
-    # The class can be derived only after Keras is loaded, from the Keras that the program uses.
-    keras: Any = sys.modules.get("tf_keras") or sys.modules.get("keras")
-    if keras is None:
-        raise RuntimeError("run.keras() needs Keras: import Keras before.")
-    return type("RunCallback", (methods, keras.callbacks.Callback), {})(run)
-
-
-def keras_accuracy(logs: Mapping[str, Any], prefix: str = "") -> Any:
-    """Return the accuracy from Keras's logs, which use the name of the requested metric."""
-    return next((logs[prefix + name] for name in ACCURACY if prefix + name in logs), None)
-
-
-def learning_rate(optimizer: Any) -> float | None:
-    rate: Any = getattr(optimizer, "learning_rate", None)
-    is_schedule = callable(rate) and not hasattr(rate, "numpy")
-    return short(rate(optimizer.iterations) if is_schedule else rate)
-
-
-class Ranks(NamedTuple):
-    """Store this process's rank, and a collective that training does not use."""
-
-    rank: int = 0
-    size: int = 1
-    local_rank: int = 0
-    library: str = ""
-    gather: Callable[[Any], list[Any]] | None = None
+def keras_steps(model: Any) -> int | None:
+    """Return how many steps a network has finished. Only Keras 2 counts them."""
+    count = getattr(model, "_train_counter", None)
+    return None if count is None else int(count.numpy())
 
 
 def find_ranks() -> Ranks:
@@ -321,70 +283,65 @@ def find_ranks() -> Ranks:
     hvd = next((each for each in hvds if each and each.is_initialized()), None)
     local_rank = next((int(os.environ[name]) for name in LOCAL_RANK if name in os.environ), 0)
     if dist is not None and dist.is_available() and dist.is_initialized():
-        size = dist.get_world_size()
-        try:
-            group = dist.new_group(backend="gloo", timeout=GLOO_TIMEOUT)
-        except RuntimeError as error:
-            reason = (str(error).splitlines() or [""])[0]
-            sys.exit(
-                f"Run: Gloo cannot connect the ranks, so they cannot compare their records: "
-                f"{reason}. GLOO_SOCKET_IFNAME chooses the network interface."
-            )
-
-        def gather(value: Any) -> list[Any]:
-            values: list[Any] = [None] * size
-            dist.all_gather_object(values, value, group=group)
-            return values
-
-        return Ranks(dist.get_rank(), size, local_rank, "torch", gather)
-    if hvd is not None:
-
-        def gather_tuple(value: Any) -> list[Any]:  # Horovod waits for ranks with the same type
-            return [each for (each,) in hvd.allgather_object((value,))]
-
-        return Ranks(hvd.rank(), hvd.size(), hvd.local_rank(), "horovod", gather_tuple)
+        return dist.get_rank(), dist.get_world_size(), local_rank, "torch", gather_with_gloo(dist)
+    if hvd is not None:  # its ranks wait for each other with values of the same type
+        place = hvd.rank(), hvd.size(), hvd.local_rank()
+        return *place, "horovod", lambda value: [x for (x,) in hvd.allgather_object((value,))]
     if mpi is not None and mpi.Is_initialized():
         world = mpi.COMM_WORLD
-        return Ranks(world.rank, world.size, local_rank, "mpi", world.allgather)
-    return Ranks()
+        return world.rank, world.size, local_rank, "mpi", world.allgather
+    return ALONE
+
+
+def gather_with_gloo(dist: Any) -> Any:
+    """Return a collective of the ranks that training does not use, beside NCCL too."""
+    apart = timedelta(minutes=15)  # for example, if only one rank evaluates
+    try:
+        group = dist.new_group(backend="gloo", timeout=apart)
+    except RuntimeError as error:
+        sys.exit(
+            "Run: Gloo cannot connect the ranks, so they cannot compare their records: "
+            f"{str(error).partition(chr(10))[0]}. GLOO_SOCKET_IFNAME chooses the network interface."
+        )
+
+    def gather(value: Any) -> list[Any]:
+        values: list[Any] = [None] * dist.get_world_size()
+        dist.all_gather_object(values, value, group=group)
+        return values
+
+    return gather
 
 
 def count_torch_steps(run: Run) -> Any:
     """Count the steps of the model's optimizer, with PyTorch's hooks for all optimizers."""
-    from torch.optim.optimizer import (
-        register_optimizer_step_post_hook as after,
-        register_optimizer_step_pre_hook as before,
-    )
-
-    begun = False  # Horovod's step calls PyTorch's, which is no second step
-
-    def before_step(*_: Any) -> None:
-        nonlocal begun
-        begun = True
+    optimizers: Any = sys.modules["torch.optim.optimizer"]
+    begun: list[bool] = []  # Horovod's step calls PyTorch's, which is no second step
 
     def after_step(optimizer: Any, *_: Any) -> None:
-        nonlocal begun
         own = {id(param) for param in run.model.parameters()}  # fully_shard replaces them
         params = (param for group in optimizer.param_groups for param in group["params"])
         if begun and any(id(param) in own for param in params):
-            begun = False
+            begun.clear()
             run.stepped(optimizer)
 
-    return before(before_step), after(after_step)
-
-
-def settings(args: Any) -> dict[str, Any]:
-    """Return the settings from an argparse namespace or a dictionary."""
-    return dict(args) if isinstance(args, Mapping) else dict(vars(args)) if args else {}
+    return (
+        optimizers.register_optimizer_step_pre_hook(lambda *_: begun.append(True)),
+        optimizers.register_optimizer_step_post_hook(after_step),
+    )
 
 
 def framework(model: Any) -> str:
     """Return the framework of the model; without a model, the one that is loaded."""
-    if hasattr(model, "state_dict") or hasattr(model, "trainable_variables"):
-        return "torch" if hasattr(model, "state_dict") else "tensorflow"
-    return next(
-        (name for name in ("tensorflow", "torch", "numpy") if name in sys.modules), "python"
-    )
+    marks = {"state_dict": "torch", "trainable_variables": "tensorflow"}
+    kinds = [kind for mark, kind in marks.items() if hasattr(model, mark)]
+    kinds += [name for name in ("tensorflow", "torch", "numpy") if name in sys.modules]
+    return [*kinds, "python"][0]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that are loaded."""
+    found = {name: getattr(sys.modules.get(name), "__version__", "") for name in LIBRARIES}
+    return {"python": sys.version.split()[0]} | {k: str(v) for k, v in found.items() if v}
 
 
 def synchronise() -> None:
@@ -396,67 +353,15 @@ def synchronise() -> None:
         tensorflow.test.experimental.sync_devices()
 
 
-def torch_device(params: Iterable[Any]) -> Any:
-    """Return PyTorch's device of the first parameter, or None."""
-    on = getattr(next(iter(params), None), "device", None)
-    return on if hasattr(on, "type") else None
-
-
-def device(which: str, on: Any = None) -> str:
-    """Return the name of the GPU that the framework uses in this process, or "CPU".
-
-    on: PyTorch's device of the parameters. They may be elsewhere than on the current GPU.
-    """
+def device(which: str) -> str:
+    """Return the name of the GPU that the framework uses in this process, or "CPU"."""
     module: Any = sys.modules.get(which)
     # Asking for a GPU's name would start CUDA, so choose the GPU before the record begins.
     if which == "torch" and module and module.cuda.is_initialized():
-        return "CPU" if on and on.type == "cpu" else str(module.cuda.get_device_name(on))
+        return str(module.cuda.get_device_name())
     if which == "tensorflow" and module and (gpus := module.config.get_visible_devices("GPU")):
         return str(module.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU"))
     return "CPU"
-
-
-def scheduler(environ: Mapping[str, str]) -> str:
-    return "slurm" if "SLURM_JOB_ID" in environ else "pbs" if "PBS_JOBID" in environ else "none"
-
-
-class Chain:
-    """The lines of one rank. Each line contains a hash of itself and of the line before it."""
-
-    def __init__(self, run: str, rank: int) -> None:
-        self.run, self.rank, self.last = run, rank, run
-
-    def line(self, event_type: str, key: str, value: Any, **metadata: Any) -> str:
-        """Return an event's line without its newline. Values that are too long are truncated."""
-        event = {
-            "namespace": "course",
-            "time_ms": time.time_ns() // 1_000_000,
-            "event_type": event_type,
-            "key": key,
-            "value": plain(value),
-            "metadata": {**caller(), "run": self.run, "rank": self.rank, **plain(metadata)},
-        }
-        room = LINE_BYTES - len(TAG) - len(',"chain":"0123456789ab"')
-        sizes = iter((256, 128, 64, 32, 16, 8, 4, 2, 1, 0))
-        while len(body := encode(event)) > room:
-            size = next(sizes)
-            event["value"] = shortened(event["value"], size)
-            event["metadata"] |= shortened(plain(metadata), size)
-        body = body[:-2]  # the two closing braces; the chain's hash is inside them
-        self.last = hashlib.blake2b((self.last + body).encode("ascii")).hexdigest()[:12]
-        return f'{TAG}{body},"chain":"{self.last}"}}}}'
-
-
-def caller() -> dict[str, Any]:
-    """Return the line of the program's main file that is running now."""
-    main = getattr(sys.modules.get("__main__"), "__file__", None)
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename != main:
-        frame = frame.f_back
-    if frame is None:  # in a notebook, or at the exit
-        return {"file": "unknown", "lineno": 0}
-    file = os.path.basename(main or "").encode("ascii", "replace").decode()
-    return {"file": file[-60:], "lineno": frame.f_lineno}
 
 
 def plain(value: Any) -> Any:
@@ -486,47 +391,10 @@ def encode(value: Any) -> str:
     return text.replace(TAG[:-1], "\\u003a" + TAG[1:-1])
 
 
-def shortened(value: Any, size: int) -> Any:
-    """Shorten strings and lists in a value to length `size`, and objects to `4 * size` members."""
-    if isinstance(value, str):
-        return value if len(value) <= size else value[: max(size - 3, 0)] + "..."[:size]
-    if isinstance(value, list):
-        return [shortened(item, size) for item in value[:size]]
-    if isinstance(value, dict):
-        items = list(value.items())[: 4 * size]
-        return {shortened(key, size): shortened(item, size) for key, item in items}
-    return value
-
-
-def write(line: str) -> None:
-    """Print a line in a single write, after everything that the program has printed so far.
-
-    A newline comes first, because the current line may hold a progress bar. A file that ends in a
-    newline needs none.
-    """
-    out = sys.stdout
-    out.flush()
-    try:
-        if not isinstance(out, io.TextIOWrapper):  # a notebook's output is not a file
-            raise io.UnsupportedOperation
-        fd = out.fileno()
-    except (io.UnsupportedOperation, ValueError):
-        print(f"\n{line}", flush=True)
-        return
-    data = f"{'' if at_line_start(fd) else chr(10)}{line}\n".encode("ascii")
-    while data:
-        try:
-            data = data[os.write(fd, data) :]
-        except BlockingIOError:  # some launchers provide non-blocking pipes
-            select.select([], [fd], [])
-
-
-def at_line_start(fd: int) -> bool:
-    """Return True if the output is a file that is empty or ends in a newline."""
-    with contextlib.suppress(OSError):
-        if stat.S_ISREG(os.fstat(fd).st_mode):
-            # Opened again, because the shell's `>` gives a descriptor that cannot be read from.
-            with open(f"/proc/self/fd/{fd}", "rb") as again:
-                again.seek(max(again.seek(0, os.SEEK_END) - 1, 0))
-                return again.read(1) in (b"", b"\n")
-    return False
+def shortened(value: Any) -> Any:
+    """Return the first half of a text or list, and an object with its longest member shortened."""
+    if isinstance(value, dict) and value:
+        longest = max(value, key=lambda name: len(encode({name: value[name]})))
+        rest = shortened(value.pop(longest))
+        return value if rest is None else value | {longest: rest}
+    return value[: len(value) // 2] if isinstance(value, str | list) and value else None

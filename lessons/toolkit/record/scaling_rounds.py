@@ -4,20 +4,17 @@
 
 A round makes a pass on each number of ranks, one right after the other, while the remaining ranks
 sleep. Every second round runs in reverse order. Other load on the machine therefore affects all
-sizes equally. The record gets a line for each size in each round (docs/run-record.md). It contains
-the seconds of the slowest rank, and the number of samples read, counted from the indices that the
-pass returns.
+sizes equally. The record gets a line for each size in each round (docs/run-record.md).
 
 With `silent`, a round has one more phase, in which all ranks make the pass of a single rank at the
-same time and exchange nothing. As for a speed job, the record reports this phase in the line
-`round`, with the seconds of one rank alone and of all ranks together.
+same time and exchange nothing. As for a speed job, the line `round` reports this phase.
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lessons.toolkit.record.reading import what_was_read
+from lessons.toolkit.record.parameters import moved, spread, worst
 from lessons.toolkit.record.run import Run
 from lessons.toolkit.record.run_record import short, synchronise
 
@@ -45,50 +42,36 @@ def measure(
     params[p]: a function that returns the trainable parameters of the network that p ranks train,
     as NumPy arrays.
     """
-    sizes = sorted(passes)
-    groups = {p: comm.Split(0 if comm.Get_rank() < p else 1, comm.Get_rank()) for p in sizes}
-    phases = [*sizes, *([SILENT] if silent else [])]
-    doing = {**passes, **({SILENT: silent} if silent else {})}
-    for phase in phases:
-        timed(comm, phase, doing[phase], 0)
+    groups = {p: comm.Split(0 if comm.rank < p else 1, comm.rank) for p in passes}
+    phases = dict(sorted(passes.items())) | ({SILENT: silent} if silent else {})
+    for phase, make_pass in phases.items():
+        timed(comm, phase, make_pass, 0)
     for number in range(1, rounds + 1):
         seconds, points = {}, {}
-        for phase in phases if number % 2 else phases[::-1]:
+        for phase in phases if number % 2 else reversed(phases):
             before = [array.copy() for array in params[phase or 1]()]
-            seconds[phase], read = timed(comm, phase, doing[phase], number)
-            if phase == SILENT or comm.Get_rank() >= phase:
+            seconds[phase], read = timed(comm, phase, phases[phase], number)
+            if phase == SILENT or comm.rank >= phase:
                 continue
-            after, group = params[phase](), groups[phase]
+            after, everyone = list(params[phase]()), groups[phase].allgather
+            samples = set().union(*everyone({int(index) for step in read for index in step}))
             points[phase] = {
                 "round": number,
                 "ranks": phase,
                 "local_batch": local_batches[phase],
-                "steps": max(group.allgather(len(read))),
-                **what_all_read(group, read),
-                "moved": short(least_change(group, before, after)),
-                "spread": short(spread(group, after)),
+                "steps": max(everyone(len(read))),
+                "samples": len(samples),
+                # For the rank where it is smallest; NaN if it is NaN on one of them.
+                "moved": short(-worst(-each for each in everyone(moved(before, after)[0]))),
+                "spread": short(spread(map(everyone, after))),
             }
-        if comm.Get_rank() == 0:
-            tell(run, number, seconds, points)
-
-
-def tell(run: Run, number: int, seconds: Mapping[int, float], points: Mapping) -> None:
-    for size in sorted(points):
-        run.measure("point", seconds[size], "s", **points[size])
-    if SILENT in seconds:
-        largest = points[max(points)]
-        run.measure(
-            "round",
-            seconds[max(points)],
-            "s",
-            round=number,
-            alone_s=seconds[1],
-            silent_s=seconds[SILENT],
-            steps=largest["steps"],
-            samples=largest["local_batch"],
-            moved=largest["moved"],
-            spread=largest["spread"],
-        )
+        for size in sorted(points) if comm.rank == 0 else ():
+            run.measure("point", seconds[size], "s", **points[size])
+        if SILENT in seconds and comm.rank == 0:
+            largest = points[max(points)]
+            facts = {name: largest[name] for name in ("round", "steps", "moved", "spread")}
+            facts |= {"alone_s": seconds[1], "silent_s": seconds[SILENT]}
+            run.measure("round", seconds[max(points)], "s", samples=largest["local_batch"], **facts)
 
 
 def timed(comm: Any, phase: int, make_pass: Pass, number: int) -> tuple[float, Sequence[Any]]:
@@ -100,21 +83,12 @@ def timed(comm: Any, phase: int, make_pass: Pass, number: int) -> tuple[float, S
     wait(comm)
     comm.Barrier()
     began = time.perf_counter()
-    if phase == SILENT or comm.Get_rank() < phase:
+    if phase == SILENT or comm.rank < phase:
         read = make_pass(number)
         synchronise()
     seconds = time.perf_counter() - began
     wait(comm)
     return round(max(comm.allgather(seconds)), 6), read
-
-
-def what_all_read(group: Any, read: Sequence[Any]) -> dict[str, int]:
-    """Return how many distinct samples the ranks of a pass read together, and how many in total."""
-    steps = [
-        step for rank in group.allgather([list(map(int, step)) for step in read]) for step in rank
-    ]
-    found = what_was_read(steps) or {"distinct": 0, "total": 0}
-    return {"samples": found["distinct"], "read": found["total"]}
 
 
 def wait(comm: Any) -> None:
@@ -125,29 +99,3 @@ def wait(comm: Any) -> None:
     arrived = comm.Ibarrier()
     while not arrived.Test():
         time.sleep(PAUSE_S)
-
-
-def least_change(comm: Any, before: Sequence[Any], after: Sequence[Any]) -> float:
-    """Return the largest parameter change on the rank where it is smallest."""
-    import numpy as np
-
-    pairs = zip(before, after, strict=True)
-    moved = max(float(np.abs(new - old).max()) for old, new in pairs)
-    return float(np.min(comm.allgather(moved)))
-
-
-def spread(comm: Any, arrays: Sequence[Any]) -> float:
-    """Return the largest difference between two ranks in any parameter; NaN if one is NaN."""
-    import numpy as np
-    from mpi4py import MPI
-
-    if not all(comm.allgather(all(bool(np.isfinite(array).all()) for array in arrays))):
-        return float("nan")
-    widest = 0.0
-    for array in arrays:
-        mine = np.ascontiguousarray(array)
-        lowest, highest = np.empty_like(mine), np.empty_like(mine)
-        comm.Allreduce(mine, lowest, op=MPI.MIN)
-        comm.Allreduce(mine, highest, op=MPI.MAX)
-        widest = max(widest, float((highest - lowest).max()))
-    return widest

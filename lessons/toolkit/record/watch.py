@@ -6,9 +6,8 @@ The package does not import PyTorch, so this module does so only when it is used
 import statistics
 from typing import Any
 
-from lessons.toolkit.record.reading import loaded_data
-
 TOLERANCE = 1e-9  # of an image's product with the random vector; images differ by far more
+PART = 4096  # images that are multiplied at once
 
 
 class TorchWatch:
@@ -19,12 +18,17 @@ class TorchWatch:
     network with hooks cannot be pickled. torch.compile leaves the hook out of its graphs.
     """
 
-    def __init__(self, network: Any) -> None:
+    def __init__(self, network: Any, images: Any) -> None:
+        import numpy as np
         import torch
 
         self.network = network
-        self.key: Any = None
-        self.known: Any = None  # the sorted products of the data set's images, and their order
+        images = images.reshape(len(images), -1)
+        vector = np.random.default_rng(1).normal(size=images.shape[1])
+        parts = (images[at : at + PART].astype(float) for at in range(0, len(images), PART))
+        known = np.concatenate([part @ vector for part in parts])
+        self.order = np.argsort(known)
+        self.known, self.key = known[self.order], torch.from_numpy(vector)
         self.handle: Any = None  # removes the hook
         self.products: list[Any] = []
         self.since = 0  # images since the last step
@@ -47,15 +51,14 @@ class TorchWatch:
     def take(self, images: Any) -> None:
         import torch
 
-        is_training = self.handle is not None and torch.is_grad_enabled()
-        if not is_training or not isinstance(images, torch.Tensor):
+        if not torch.is_grad_enabled() or not isinstance(images, torch.Tensor):
             return
         rows = images.detach().reshape(len(images), -1)
-        if self.key is None or len(self.key) != rows.shape[1]:
-            self.key = torch.from_numpy(random_vector(rows.shape[1])).to(rows.device)
-        self.products.append(rows.double() @ self.key)
         self.since += len(rows)
         self.largest = max(self.largest, len(rows))
+        if rows.shape[1] == len(self.key):
+            self.key = self.key.to(rows.device)
+            self.products.append(rows.double() @ self.key)
 
     def stepped(self) -> None:
         if self.handle is not None:
@@ -68,39 +71,22 @@ class TorchWatch:
             self.handle.remove()
             self.handle = None
 
-    def step_images(self) -> int | None:
-        """Return the usual number of images per step. An epoch's last step may have fewer."""
-        return int(statistics.median_high(self.per_step)) if any(self.per_step) else None
+    def images(self) -> tuple[int, int]:
+        """Return the usual number of images per step, and the largest in one forward pass.
 
-    def pass_images(self) -> int | None:
-        return self.largest or None
+        An epoch's last step may have fewer.
+        """
+        return int(statistics.median_high(self.per_step or [0])), self.largest
 
     def numbers(self) -> Any:
         """Return the numbers of the last epoch's images; None if they are not known."""
         import numpy as np
         import torch
 
-        if not self.products or (loaded := loaded_data()) is None:
+        if not self.products:
             return None
         found = torch.cat(self.products).cpu().numpy()
-        images = loaded.x_train
-        images = images.reshape(len(images), -1)
-        if images.shape[1] != len(self.key):
-            return None
-        if self.known is None:
-            vector = random_vector(images.shape[1])
-            parts = range(0, len(images), 4096)
-            products = np.concatenate([images[i : i + 4096].astype(float) @ vector for i in parts])
-            order = np.argsort(products)
-            self.known = products[order], order
-        products, order = self.known
-        at = np.searchsorted(products, found).clip(1, len(products) - 1)
-        at -= found - products[at - 1] < products[at] - found
+        at = np.searchsorted(self.known, found).clip(1, len(self.known) - 1)
+        at -= found - self.known[at - 1] < self.known[at] - found
         # A larger distance means that the program changes its images.
-        return order[at] if np.abs(products[at] - found).max() <= TOLERANCE else None
-
-
-def random_vector(length: int) -> Any:
-    import numpy as np
-
-    return np.random.default_rng(1).normal(size=length)
+        return self.order[at] if np.abs(self.known[at] - found).max() <= TOLERANCE else None

@@ -112,7 +112,7 @@ class Pipeline:
         say(record, found, hub.size)
         turns.give_turn("learner")
         record.take(turns.ask("learner", "measures")[0], OTHERS)
-        return {"params": [params]}
+        return {"params": params}
 
 
 def typical(found: list[dict[Any, float]]) -> dict[int, float]:

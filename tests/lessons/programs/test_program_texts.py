@@ -19,7 +19,7 @@ from lessons.cli import main as lessons
 
 # Loaded here, with all that they need: below, frameworks and MPI are stand-ins.
 from lessons.toolkit import data, record  # noqa: F401
-from lessons.toolkit.record.header import refuse_zeros
+from lessons.toolkit.record.run import refuse_zeros
 
 SOLUTIONS = ROOT / "solutions"
 

@@ -58,40 +58,24 @@ def test_a_gpu_is_told_by_its_uuid(listed, index, visible, identity, driver):
 
 def test_the_driver_is_asked_once_and_only_of_a_gpu(driver, monkeypatch):
     asked = driver(TWO)
-    config = Fake(get_visible_devices=lambda kind: [])
+    experimental = Fake(get_device_details=lambda gpu: {"device_name": "A100"})
+    config = Fake(get_visible_devices=lambda kind: [], experimental=experimental)
     monkeypatch.setitem(devices.sys.modules, "tensorflow", Fake(config=config))
-    assert devices.device_number("tensorflow", {}) == devices.device_number("numpy", {}) == ""
+    assert devices.device("tensorflow")[1].startswith("CPU ")
+    assert devices.device("numpy")[1].startswith("CPU ")
     assert asked() == 0
     config.get_visible_devices = lambda kind: [Fake(name="/physical_device:GPU:1")]
-    assert [devices.device_number("tensorflow", {}) for _ in range(3)] == ["bbbbbbbb"] * 3
-    assert devices.device_number("tensorflow", {"CUDA_VISIBLE_DEVICES": "1,0"}) == "aaaaaaaa"
+    assert [devices.device("tensorflow") for _ in range(3)] == [("A100", "A100 #bbbbbbbb")] * 3
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0")
+    assert devices.device("tensorflow") == ("A100", "A100 #aaaaaaaa")
     assert asked() == 1
-
-
-UUID = "aaaaaaaa-1111-2222-3333-444444444444"
-
-
-@pytest.mark.parametrize(
-    ("name", "hip", "identity"),
-    [
-        ("NVIDIA A100", None, "aaaaaaaa"),
-        ("NVIDIA A100 MIG 3g.20gb", None, "cccccccc"),  # PyTorch tells the whole GPU's
-        ("AMD Instinct MI250X", "6.0", "0"),
-    ],
-)
-def test_pytorch_tells_it_without_the_driver(name, hip, identity, driver, monkeypatch):
-    driver("" if hip else PARTS)
-    cuda = Fake(is_initialized=lambda: True, current_device=lambda: 0)
-    cuda.get_device_properties = lambda index: Fake(uuid=UUID, name=name)
-    monkeypatch.setitem(devices.sys.modules, "torch", Fake(cuda=cuda, version=Fake(hip=hip)))
-    assert devices.device_number("torch", {}) == identity
 
 
 def test_a_gpu_that_the_program_does_not_use_is_not_named_and_not_touched(monkeypatch):
     """CUDA is not started: each question but `is_initialized` would open a context on GPU 0."""
     cuda = Fake(is_available=lambda: True, is_initialized=lambda: False)
     monkeypatch.setitem(devices.sys.modules, "torch", Fake(cuda=cuda))
-    assert devices.device_and_number("torch", {}).startswith("CPU ")
+    assert devices.device("torch")[1].startswith("CPU ")
     run_record.synchronise()
 
 
@@ -120,17 +104,15 @@ def test_places_of_ranks(told, places, from_0):
     assert METRICS["local_ranks"].function(ranks(*told)) == from_0
 
 
-def test_the_device_is_that_of_the_parameters_and_not_the_current_one(monkeypatch):
-    uuids = {0: "aaaaaaaa-1111", 1: "bbbbbbbb-1111"}
+def test_the_device_is_that_of_the_parameters_and_not_the_current_one(driver, monkeypatch):
+    driver(TWO)
     cuda = Fake(
-        is_initialized=lambda: True,
-        current_device=lambda: 0,
-        get_device_name=lambda on: f"GPU {0 if on is None else on.index}",
-        get_device_properties=lambda index: Fake(uuid=uuids[index], name="NVIDIA A100"),
+        is_initialized=lambda: True, current_device=lambda: 0, get_device_name=lambda: "A100"
     )
-    monkeypatch.setitem(devices.sys.modules, "torch", Fake(cuda=cuda, version=Fake(hip=None)))
+    monkeypatch.setitem(devices.sys.modules, "torch", Fake(cuda=cuda))
     second, cpu = Fake(type="cuda", index=1), Fake(type="cpu", index=None)
-    assert devices.device_and_number("torch", {}, second) == "GPU 1 #bbbbbbbb"
-    assert devices.device_and_number("torch", {}) == "GPU 0 #aaaaaaaa"
-    assert devices.device_and_number("torch", {}, cpu).startswith("CPU ")
-    assert "#" not in devices.device_and_number("torch", {}, cpu)
+    assert devices.device("torch", second) == ("A100", "A100 #bbbbbbbb")
+    assert devices.device("torch") == ("A100", "A100 #aaaaaaaa")
+    name, same = devices.device("torch", cpu)
+    assert name.startswith("CPU ")
+    assert name == same

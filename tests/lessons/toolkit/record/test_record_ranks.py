@@ -20,7 +20,7 @@ rank = told("OMPI_COMM_WORLD_RANK", "HOROVOD_RANK", "RANK", "SLURM_PROCID")
 size = told("OMPI_COMM_WORLD_SIZE", "HOROVOD_SIZE", "WORLD_SIZE", "SLURM_NTASKS")
 mnist = dict(name="mnist", sha256="ab", synthetic=False, train_samples=1001, test_samples=10)
 run = Run("08", {"epochs": 3, "batch_size": 50}, source="mpi", dataset=mnist,
-          rank=rank, size=size, local_rank=rank, shard=(rank, None, size))
+          rank=rank, size=size, local_rank=rank, shard=(rank, 1001, size))
 for number in range(3):
     with run.epoch() as log:
         for step in range(100):
@@ -50,8 +50,7 @@ def check(output, ranks=2):
     present = sorted((event["value"] for event in of(found, "rank")), key=lambda v: v["rank"])
     assert [value["rank"] for value in present] == list(range(ranks))
     assert sum(value["samples"] for value in present) == 1001
-    assert [value["shard"] for value in present] == [[r, 1001, ranks] for r in range(ranks)]
-    assert len({value["shard_ids_hash"] for value in present}) == ranks
+    assert [value["slices"] for value in present] == [[[r, 1001, ranks]] for r in range(ranks)]
     assert sorted(e["metadata"]["rank"] for e in of(found, "rank_end")) == list(range(ranks))
     assert len(of(found, "epoch_stop")) == 3
     assert of(found, "epoch_stop")[0]["value"]["unique_samples"] == min(1001, 11 * 50 * ranks)

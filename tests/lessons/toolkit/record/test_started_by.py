@@ -6,7 +6,8 @@ import pytest
 from record_lines import events, facts, run_program
 
 from autograder.measuring.metrics import METRICS
-from lessons.toolkit.record.started_by import Process, started_by
+from lessons.toolkit.record import started_by as module
+from lessons.toolkit.record.started_by import started_by
 from tests.autograder.make_run import make_run
 
 TERMINAL = "-bash < sshd: you@pts/0 < sshd: listener < systemd"
@@ -38,16 +39,25 @@ TABLES = [
 ]  # fmt: skip
 
 
-def table(above, whole=True):
-    """Return a table of the ancestors of process 100; the last one has no parent."""
+def table(above, folder, monkeypatch):
+    """Return the record's names for a /proc with these ancestors of process 100."""
     chain = ["python -u train.py", *above.split(" < ")]
     pids = [*range(100, 100 + len(chain)), 0]
-    told = {}
     for (pid, parent), line in zip(itertools.pairwise(pids), chain, strict=True):
-        words = tuple(line.split())
-        name = words[0].rpartition("/")[2].rstrip(":")
-        told[pid] = Process(parent, name, words, "pts" in above)
-    return started_by(100, told.get, whole)
+        words = line.split()
+        files = {
+            "stat": f"{pid} ({words[0]}) S {parent} 1 1 {int('pts' in above)} 0",
+            "comm": words[0].rpartition("/")[2].rstrip(":"),
+            "cmdline": "\0".join(words),
+        }
+        (folder / str(pid)).mkdir()
+        for name, text in files.items():
+            (folder / str(pid) / name).write_text(text)
+    namespace = folder / "self/ns/pid"
+    namespace.parent.mkdir(parents=True)
+    namespace.touch()
+    monkeypatch.setattr(module, "FIRST_NAMESPACE", namespace.stat().st_ino)
+    return started_by(100, folder)
 
 
 def run_of(scheduler, above):
@@ -56,8 +66,8 @@ def run_of(scheduler, above):
 
 
 @pytest.mark.parametrize(("above", "scheduler", "names", "words"), TABLES)
-def test_who_stands_above_a_rank(above, scheduler, names, words):
-    assert table(above) == names.split()
+def test_who_stands_above_a_rank(above, scheduler, names, words, tmp_path, monkeypatch):
+    assert table(above, tmp_path, monkeypatch) == names.split()
     run = run_of(scheduler, names.split())
     found = [METRICS[metric].function(run) for metric in ("launched", "job_known")]
     assert found == words.split()
