@@ -49,17 +49,12 @@ def test_another_seed_draws_other_ranks_steps_and_lines():
     assert draw(1) == draw(1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["skipped", "killed"])
-def test_an_incident_can_be_recorded_again(kind):
-    incident = next(each for each in draw(7) if each.kind == kind)
-    text = page(incident, run(incident, 7))
-    assert what_is_wrong(text, expected(incident, text)) == ""
+def on_each_change(kind):
+    return pytest.mark.slow if kind == "skipped" else pytest.mark.nightly
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"skipped", "killed"}))
-def test_every_kind_can_be_recorded_again(kind):
+@pytest.mark.parametrize("kind", [pytest.param(n, marks=on_each_change(n)) for n in sorted(KINDS)])
+def test_a_kind_can_be_recorded_again(kind):
     incident = next(each for each in draw(8) if each.kind == kind)
     text = page(incident, run(incident, 8))
     assert what_is_wrong(text, expected(incident, text)) == ""
