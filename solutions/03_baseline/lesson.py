@@ -45,6 +45,14 @@ train_words, compare_words = {
 }[profile]
 
 # %% [markdown]
+# These two runs of this lesson's program were recorded. Both have 1,000 photographs, but one program has a fault.
+# Which one would you believe? (At the end of this page, you name the fault.)
+
+# %%
+recorded = {run.files[0].split("/")[1]: run for run in course.runs("incidents/*/recording.rec")}
+course.plots.accuracy_curves({letter: recorded[letter] for letter in "ph"})
+
+# %% [markdown]
 # ## Predict
 #
 # Predict before you run anything, with paper and pencil:
@@ -229,22 +237,10 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 # digits) on an A100 or H100, and a 23-bit one on a V100 or a CPU. When you quote a throughput, quote the precision
 # with it.
 #
-# **Exercise 3.4.** `steps`: how many steps does an epoch of *n* images take? The last batch may be smaller.
+# An epoch of *n* images takes ⌈*n* / batch⌉ steps: the last batch may be smaller.
 
-
-# %% tags=["exercise"]
-import math
-
-
-def steps(n, batch):
-    ### BEGIN SOLUTION Exercise 3.4: batches of an epoch; the last one may be smaller
-    return math.ceil(n / batch)
-    ### END SOLUTION
-
-
-# %% tags=["check"]
-course.check("3.4", steps)
-course.predictions.compare("predict_steps", steps(50_000, 256), how="computed")
+# %%
+course.predictions.compare("predict_steps", math.ceil(50_000 / 256), how="computed")
 
 # %% [markdown]
 # ## Run it
@@ -321,21 +317,12 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # Lesson 05 asks whether this larger network scales better. To answer that for your own machine, you need its
 # baseline, too. Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
 # --train-samples 256 --test-samples 128 --batch-size 32`. With the sizes in `job.sbatch`, two cores would need hours.
-# `train_words`, at the top of this page, contains the options of your profile.
-#
-# **Exercise 3.5.** `job_words` returns the arguments after `job.sbatch`. They train ResNet152V2 with your profile's
-# sizes. The check then counts its parameters, which takes a few seconds.
+# The next cell prints your command.
 
+# %%
+import shlex
 
-# %% tags=["exercise"]
-def job_words():
-    ### BEGIN SOLUTION Exercise 3.5: return a list: --model, its value, and all of train_words
-    return ["--model", "ResNet152V2", *train_words]
-    ### END SOLUTION
-
-
-# %% tags=["check"]
-course.check("3.5", job_words, train.build_model, profile)
+print("sbatch job.sbatch --model ResNet152V2", shlex.join(train_words))
 
 # %% [markdown]
 # Run it **interactively** first, where you see errors at once, then as a **job**. In a terminal, in this folder:
@@ -378,7 +365,7 @@ course.check("3.5", job_words, train.build_model, profile)
 #
 # ## What the constructor returns
 #
-# **Exercise 3.6.** Predict the output shapes, one tuple for each letter. The first entry is `None`, because
+# **Exercise 3.4.** Predict the output shapes, one tuple for each letter. The first entry is `None`, because
 # the batch is not known yet.
 #
 # | | `ResNet50V2(weights=None, …)` |
@@ -391,7 +378,7 @@ course.check("3.5", job_words, train.build_model, profile)
 
 # %% tags=["exercise"]
 def shapes():
-    ### BEGIN SOLUTION Exercise 3.6: return a dictionary with a tuple for each letter
+    ### BEGIN SOLUTION Exercise 3.4: return a dictionary with a tuple for each letter
     return {
         "a": (None, 10),
         "b": (None, 4, 4, 2048),
@@ -402,41 +389,46 @@ def shapes():
 
 
 # %% tags=["check"]
-course.check("3.6", shapes)
+course.check("3.4", shapes)
 
 # %% [markdown]
-# ## Find it
+# ## Which record is which fault?
 #
-# The article with the published curves says two things that its own program contradicts.
+# Five runs of `train.py --model cnn` with 1,000 photographs, batches of 64 and a rate of 0.01 were recorded. `h` is the
+# intact program. Each of the others has one fault:
 #
-# 1. It says that ResNet50V2 has "25,613,800 parameters" and prints a program with `classes=10`. You counted
-#    23,585,290. The last layer has 2,048 weights and a bias for each class. **For how many classes is
-#    25,613,800 right?**
-# 2. It says that `input_shape` is "only to be specified if `include_top` is False, otherwise it has to be
-#    (224, 224, 3)". **Must images be 224 × 224 for a network with its top layer and
-#    `weights=None`?** `"yes"` or `"no"`.
-#
-# And three more questions:
-#
-# 3. 42 s for an epoch of 50,000 images: how many images per second?
-# 4. Why does `weights="imagenet"` hang on many compute nodes? (a) The weights do not fit into the GPU. (b)
-#    They are downloaded, and there is no internet. (c) 10 classes need fewer weights. One letter.
-# 5. After 24 steps the training accuracy is 0.2 and the test accuracy 0.10. What has not settled? (a) The
-#    shuffle. (b) The learning rate. (c) The running averages of batch normalisation. One letter.
+# - **A** a rate of 1, not 0.01
+# - **B** the test images are divided by 255 twice
+# - **C** the labels are shuffled, and the images are not
+# - **D** every label becomes 0
+# - **E** `drop_remainder=True`
+# - **F** 1,000 classes
+
+# %%
+for letter, run in recorded.items():
+    last = run.epochs[-1]
+    print(letter, "losses", *(epoch.train_loss.value for epoch in run.epochs))
+    print(
+        f"  {last.steps} steps; the last epoch's accuracy {last.train_accuracy.value:.3f}", end=""
+    )
+    print(f"; test: accuracy {run.test_accuracy.value:.3f}, loss {run.test_loss.value:.3f}")
+
+# %% [markdown]
+# Write the letters of `k`, `p`, `s` and `w` in this order, as one word. And one number: a GPU has 8 GB, of which
+# libraries take 2. How many photographs of 128 × 128 pixels fit into a batch of ResNet50V2 in float32, if **Adam**
+# trains it and no output is freed early?
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: classes_published, top_needs_224, barcelona_throughput, why_none, not_settled
-classes_published = 1000
-top_needs_224 = "no"
-barcelona_throughput = 50_000 / 42
-why_none = "b"
-not_settled = "c"
+### BEGIN SOLUTION Answer: faults_baseline, four letters, and largest_batch, a number of photographs
+faults_baseline = "BDCE"
+largest_batch = int((6e9 - 4 * 4 * network.count_params()) / per_image)
 ### END SOLUTION
-course.answers.note(classes_published=classes_published, top_needs_224=top_needs_224)
-course.answers.note(barcelona_throughput=barcelona_throughput, why_none=why_none)
-course.answers.note(
-    not_settled=not_settled, baseline_epoch_s=course.measure.epoch_time(baseline).value
-)
+course.answers.note(faults_baseline=faults_baseline, largest_batch=largest_batch)
+course.answers.note(baseline_epoch_s=course.measure.epoch_time(baseline).value)
+
+# %% [markdown]
+# **Open question**, without points: the article says that ResNet50V2 has 25,613,800 parameters and prints a program
+# with `classes=10`. Which of the two trained the published curves? Defend your answer with a run.
 
 # %% [markdown]
 # ## Traps
@@ -446,7 +438,6 @@ course.answers.note(
 # | killed, exit code 137 | the whole array, 9.8 GB, was resized at once in a job with less memory |
 # | training works, but badly; pictures are colour noise | reshape to (32, 32, 3) without transposing |
 # | the job prints nothing and reaches its time limit | `weights="imagenet"` waits for the internet |
-# | 25,613,800 parameters | 1,000 classes, the default |
 # | test accuracy 0.10 while the training accuracy rises | batch normalisation has not settled yet; train longer |
 # | out of memory at batch 2,048 | the layers' outputs, times the batch: compute their size, reduce the batch and run everything again |
 # | fewer steps per epoch than ceil(n / batch) | the last batch was dropped, or you used another data set |

@@ -40,18 +40,13 @@ def is_telling(value: object) -> bool:
     return value >= 100 or (value != int(value) and len(digits) >= 2)
 
 
-# Not in question: the check names the usual mistake, which is to keep ImageNet's classes.
-NAMED = {("03", "classes_published")}
-
-
 def revealed(text: str, lesson: str) -> list[str]:
     text = re.sub(r"in line \d+ of", "", text)
     said = [float(found.replace(",", "")) for found in NUMBER.findall(text)]
     return [
         f"{key} = {value}"
         for key, value in expected(lesson).items()
-        if (lesson, key) not in NAMED
-        and any(math.isclose(number, value, rel_tol=2e-3) for number in said)
+        if any(math.isclose(number, value, rel_tol=2e-3) for number in said)
     ]
 
 
