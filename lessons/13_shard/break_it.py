@@ -3,7 +3,6 @@
 torchrun --nproc-per-node=2 break_it.py --without nothing wrap norm
 """
 
-import argparse
 import datetime
 import functools
 import time
@@ -107,23 +106,13 @@ def save_alone(run, rank, shared, timeout):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = train.command_line()
+    parser.description = __doc__.splitlines()[0]
+    parser.set_defaults(windows=96)
     parser.add_argument(
         "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break; save: last"
     )
-    parser.add_argument("--epochs", type=int, default=2, help="how often it says how far it is")
-    parser.add_argument("--windows", type=int, default=96, help="pieces of text in an epoch")
-    parser.add_argument("--length", type=int, default=64, help="characters in a window")
-    parser.add_argument("--batch-size", type=int, default=8, help="windows a step, on each rank")
-    parser.add_argument("--layers", type=int, default=4, help="blocks of the network")
-    parser.add_argument("--width", type=int, default=128, help="numbers for each character")
-    parser.add_argument("--lr", type=float, default=0.003, help="learning rate")
-    parser.add_argument("--clip", type=float, default=1.0, help="largest norm of the gradients")
     parser.add_argument("--timeout", type=float, default=5, help="seconds to wait for a rank")
-    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 
 

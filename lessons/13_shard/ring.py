@@ -10,7 +10,7 @@ def ring_reduce_scatter(flat):
     right, left = (rank + 1) % size, (rank - 1) % size
     parts = list(flat.chunk(size))  # one per rank, all of the same length
     raise NotImplementedError(
-        "Exercise 13.4: size - 1 rounds; send a part, receive one, add it to your own"
+        "Exercise 13.2: size - 1 rounds; send a part, receive one, add it to your own"
     )
 
 

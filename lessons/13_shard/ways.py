@@ -13,7 +13,8 @@ import library
 from ring import REDUCE_SCATTER
 from zero import Zero
 
-WAYS = ("ddp", "zero1", "zero2", "zero3", "fsdp")
+ON_A_NODE = ("ddp", "zero1", "zero2", "zero3", "fsdp")
+WAYS = (*ON_A_NODE, "hsdp")
 
 
 class Sharing(NamedTuple):
@@ -27,7 +28,7 @@ class Sharing(NamedTuple):
 
 
 def share_out(way, network, lr, args):
-    """Distribute a network's state by one of WAYS, or keep all of it on this rank ("alone")."""
+    """Distribute a network's state by one of WAYS."""
     if args.recompute:
         for block in network.blocks:
             library.recompute(block)
@@ -39,8 +40,10 @@ def share_out(way, network, lr, args):
     if way == "ddp":
         gpus = [device] if device.type == "cuda" else None
         model = DistributedDataParallel(network, device_ids=gpus, gradient_as_bucket_view=True)
-    if way == "fsdp":
-        mesh = init_device_mesh(device.type, (dist.get_world_size(),))
+    else:
+        ranks = (dist.get_world_size(),)
+        nodes = way == "hsdp" and library.node_mesh(args.nodes, device.type)
+        mesh = nodes or init_device_mesh(device.type, ranks)
         library.shard(model, mesh, args.policy)
     # Only now: fully_shard replaces the parameters.
     optimizer = torch.optim.AdamW(model.parameters(), lr, betas=(0.9, 0.99))

@@ -13,9 +13,9 @@ warnings.filterwarnings("ignore", message=".*_single` instead")  # names that ca
 
 def part_of(flat, rank, size):
     """Return a rank's part of a tensor, in memory of its own. All parts are equally long."""
-    raise NotImplementedError(
-        "Exercise 13.2: fill up with zeros until size divides the length, take a part"
-    )
+    length = -(-len(flat) // size)
+    filled = torch.cat([flat, flat.new_zeros(size * length - len(flat))])
+    return filled[rank * length : (rank + 1) * length].clone()
 
 
 class Unit:
@@ -40,7 +40,7 @@ class Unit:
     def gather(self):
         """Fill `whole` from the parts of all ranks."""
         self.whole.untyped_storage().resize_(self.bytes)
-        raise NotImplementedError("Exercise 13.3: one all-gather of the parts into whole")
+        raise NotImplementedError("Exercise 13.1: one all-gather of the parts into whole")
 
     def free(self):
         """Give the memory of `whole` back. The parts stay."""
@@ -49,7 +49,7 @@ class Unit:
     def collect(self):
         """Turn whole gradients into this rank's part of their mean, and drop the whole ones."""
         raise NotImplementedError(
-            "Exercise 13.3: flat, as long as whole; reduce_scatter; mean; param.grad"
+            "Exercise 13.1: flat, as long as whole; reduce_scatter; mean; param.grad"
         )
 
     def when_complete(self, *calls):
@@ -70,14 +70,14 @@ class Unit:
 def watch(module, unit, stage):
     """Register what a unit does while its module, a block or the network, computes."""
     raise NotImplementedError(
-        "Exercise 13.5: when_complete from stage 2 on; three hooks more in stage 3"
+        "Exercise 13.3: when_complete from stage 2 on; three hooks more in stage 3"
     )
 
 
 def clip(gradients, most):
     """Scale this rank's parts in place until the norm over all ranks is at most `most`."""
     raise NotImplementedError(
-        "Exercise 13.6: the sum of squares of all ranks, its root, one factor for all"
+        "Exercise 13.4: the sum of squares of all ranks, its root, one factor for all"
     )
 
 

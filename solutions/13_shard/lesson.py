@@ -16,8 +16,8 @@
 # **What must each rank hold, and what does that cost in bytes?**
 #
 # With DistributedDataParallel, every rank holds all parameters, gradients and numbers of the optimizer. It is enough
-# if *one* rank keeps each number, and the others borrow it in time. This idea is called ZeRO (*zero redundancy
-# optimizer*). It has three stages:
+# if *one* rank keeps each number, and the others borrow it in time: ZeRO (*zero redundancy optimizer*). It has three
+# stages:
 #
 # ```
 #              DDP            stage 1        stage 2        stage 3
@@ -28,13 +28,12 @@
 # optimizer    ████  ████     ██▁▁  ▁▁██     ██▁▁  ▁▁██     ██▁▁  ▁▁██
 # ```
 #
-# You write all three with `torch.distributed`, then replace them with PyTorch's `fully_shard` (FSDP2). Every rank
-# still reads its own texts and computes all layers.
+# You write all three with `torch.distributed`, replace them with PyTorch's `fully_shard` (FSDP2), and then leave the
+# node. Every rank still reads its own texts and computes all layers.
 #
-# The network is lesson 00's GPT. Allow 130 minutes. On two CPU cores, all jobs on this page take about a minute.
+# The network is lesson 00's GPT. Allow 110 minutes. On two CPU cores, all jobs on this page take about a minute.
 #
-# First, train with DDP, where every rank holds everything. The line shows what PyTorch holds on one rank during one
-# step. Each stage will lower it.
+# First, train with DDP. The line shows what PyTorch holds on one rank during one step. Each stage will lower it.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, GPUs
@@ -42,12 +41,12 @@ ranks = 2  # in "full" as many as you have GPUs on one node
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup", "hide-input"]
+import traffic
+
 from lessons import course
 
 import library
 import ring
-import saving
-import state
 import zero
 
 brief = ["--epochs", "1", "--windows", max(48, 8 * ranks)]  # a step needs 8 windows of each rank
@@ -77,50 +76,37 @@ course.plots.staircase(train("--ways", "ddp")[1])
 # 1. Adam, float32, two ranks: how many bytes of state (parameters, gradients, optimizer) does a rank hold in stage
 #    3, as a fraction of what it holds with DDP?
 # 2. How many bytes does a rank receive per step in stage 3, as a multiple of what it receives with DDP?
-# 3. Later you break the program: **w** wraps only the whole network, **o** creates the optimizer before sharding,
+# 3. Four ranks are on two nodes. If each node has its own copy, in two parts, how many bytes come into a node per
+#    step, as a fraction of those that come if one copy is shared by all four?
+# 4. Later you break the program: **w** wraps only the whole network, **o** creates the optimizer before sharding,
 #    **n** clips by each rank's own norm. In which of these runs does the loss fall as usual? Write letters, or
 #    `none`.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Predict: set predict_held and predict_sent to numbers, predict_same to letters
-predict_held, predict_sent, predict_same = 0.5, 1.5, "wn"
+### BEGIN SOLUTION Predict: set predict_held, _sent and _node to numbers, predict_same to letters
+predict_held, predict_sent, predict_node, predict_same = 0.5, 1.5, 0.4, "wn"
 ### END SOLUTION
-course.answers.note(predict_held=predict_held, predict_sent=predict_sent, predict_same=predict_same)
+course.answers.note(predict_held=predict_held, predict_sent=predict_sent)
+course.answers.note(predict_node=predict_node, predict_same=predict_same)
 
 # %% [markdown]
 # ## What must each rank hold?
 #
 # A device that trains holds parameters, gradients, the optimizer's numbers, and activations. The first three are the
-# *state*. In float32, each parameter needs 4 bytes, and its gradient another 4. SGD keeps nothing more, momentum one
-# number per parameter, and Adam two. So with Adam, a network of 7 billion parameters needs 112 GB before the first
-# activation.
+# *state*. In float32, each parameter needs 4 bytes, and its gradient another 4. Adam keeps two more numbers for each. So
+# a network of 7 billion parameters needs 112 GB before the first activation.
 #
 # *Mixed precision* has two meanings (lesson 03). With **autocast**, all of this stays float32, and only products are
-# computed in bfloat16. (Until the backward pass is over, it also keeps bfloat16 copies of the weights: 2 bytes more.)
-# With **bfloat16 parameters and float32 copies** (`precision="mixed"` here), parameters and gradients need 2 bytes
-# each, and the optimizer keeps a float32 copy beside its means, for steps that are too small for bfloat16. Both need
-# 16 bytes per parameter with Adam, but split them differently.
+# computed in bfloat16. (Until the backward pass is over, it also keeps bfloat16 copies of the weights.) With **bfloat16
+# parameters and float32 copies** (`precision="mixed"` in 13.7), parameters and gradients need 2 bytes each, and the
+# optimizer keeps a float32 copy beside its means. Both need 16 bytes per parameter, but split them differently.
 #
-# **Exercise 13.1.** `state_bytes` in `state.py` returns the bytes on one rank at the end of the backward pass: a
-# dictionary with the keys `parameters`, `gradients` and `optimizer`.
-
-# %% tags=["check"]
-course.check("13.1", state.state_bytes)
-
-# %% [markdown]
 # ## A part for every rank
 #
-# `zero.py` groups the parameters into *units*: one for each block of the GPT, and one for everything else. A unit
-# travels in one message. Its parameters become views of one long tensor called `whole`. The optimizer updates
-# only this rank's `part` of `whole`.
+# `zero.py` groups the parameters into *units*, which travel in one message: one for each block of the GPT, and one for
+# everything else. Its parameters become views of one long tensor called `whole`, with zeros at its end, so that all
+# parts are equally long. The optimizer updates only this rank's `part` of `whole`.
 #
-# **Exercise 13.2.** `part_of(flat, rank, size)` returns a rank's part of the tensor `flat`. Collectives need parts
-# of equal length, so first append zeros to `flat`.
-
-# %% tags=["check"]
-course.check("13.2", zero.part_of)
-
-# %% [markdown]
 # ## Gather and collect
 #
 # Two collectives do all the work:
@@ -128,20 +114,19 @@ course.check("13.2", zero.part_of)
 # - **All-gather**: each rank gives its part and gets all parts.
 # - **Reduce-scatter**: each rank gives all of its numbers and gets one part of their sum over the ranks.
 #
-# Together, they form an allreduce (lesson 06). ZeRO updates the parameters in between.
+# Together, they form an allreduce (lesson 06).
 #
-# **Exercise 13.3.** `Unit.gather` fills `self.whole` with the parts of all ranks, using
-# `dist.all_gather_into_tensor`. `Unit.collect` turns the whole gradients into
-# `self.part.grad`, this rank's part of their mean, and drops the whole ones. `self.reduce_scatter(flat)` returns
-# this rank's part of the sum.
+# **Exercise 13.1.** `Unit.gather` fills `self.whole` with the parts of all ranks (`dist.all_gather_into_tensor`).
+# `Unit.collect` turns the whole gradients into `self.part.grad`, this rank's part of what DDP's gradients would be,
+# and keeps nothing else. `self.reduce_scatter(flat)` returns this rank's part of the sum.
 #
-# **Exercise 13.4.** `ring_reduce_scatter` in `ring.py` works in rounds. In each round, a rank sends one part to the
+# **Exercise 13.2.** `ring_reduce_scatter` in `ring.py` works in rounds. In each round, a rank sends one part to the
 # right, receives another part from the left, and adds its own numbers to it. Start by sending part `rank - 1`, and
 # you end with part `rank`. Put both messages of a round into one `dist.batch_isend_irecv` (lesson 11).
 
 # %% tags=["check"]
-course.check("13.3", zero)
-course.check("13.4", ring)
+course.check("13.1", zero)
+course.check("13.2", ring)
 
 # %% [markdown]
 # ## When?
@@ -155,49 +140,46 @@ course.check("13.4", ring)
 # `Zero.before_step` and `Zero.after_step` run right before and after the update. Hooks do the rest:
 # `module.register_forward_pre_hook`, `module.register_forward_hook`, `module.register_full_backward_pre_hook`, and
 # `unit.when_complete(call, …)`, which runs its calls when the backward pass has computed all gradients of the unit.
-# PyTorch calls a hook with arguments, which you don't need here: `lambda *_: unit.gather()`. The whole network is a
-# unit too: it has the parameters that are in no block.
+# PyTorch calls a hook with arguments: `lambda *_: unit.gather()`.
 #
-# **Exercise 13.5.** `watch(module, unit, stage)` registers the hooks that a stage needs.
+# **Exercise 13.3.** `watch(module, unit, stage)` registers the hooks that a stage needs.
 #
-# **Exercise 13.6.** `clip(gradients, most)` limits the norm of the gradients to `most`. The norm must include *all*
+# **Exercise 13.4.** `clip(gradients, most)` limits the norm of the gradients to `most`. The norm must include *all*
 # gradients, but no rank has them all. As PyTorch's `clip_grad_norm_` does, multiply by `most / (norm + 1e-6)`, or by
 # 1 if that is less.
 
 # %% tags=["check"]
-course.check("13.5", zero.watch)
-course.check("13.6", zero)
+course.check("13.3", zero.watch)
+course.check("13.4", zero)
 
 # %% [markdown]
 # ## fully_shard
 #
-# PyTorch does the same with one call per unit. `fully_shard(block)` replaces the block's parameters with
-# `DTensor`s, and each rank holds some of their rows. Hooks gather and free them, as yours do. You can choose:
+# PyTorch does the same with one call per unit. `fully_shard(block)` replaces the block's parameters with `DTensor`s,
+# of which each rank holds some rows. You can choose:
 #
-# - **Units.** Each call makes one unit from the parameters that are not yet in a unit. So call `fully_shard` for the
-#   blocks first and for the network last. Large units need more memory, small units more messages.
+# - **Units.** Each call makes one unit from the parameters that are not yet in a unit. Large units need more memory,
+#   small units more messages.
 # - **Freeing.** The network's own unit stays whole after its forward pass, because the backward pass begins with
 #   it. `reshard_after_forward` changes this for any unit.
-# - **Prefetch.** On GPUs, the next unit is gathered while this one computes, so two whole units are in memory at a
-#   time.
-# - **Precision**, with a `MixedPrecisionPolicy`. Units are gathered and computed in `param_dtype`, and gradients
-#   are added up in `reduce_dtype`. The parts stay float32.
+# - **Prefetch.** On GPUs, the next unit is gathered while this one computes.
+# - **Precision.** Units are gathered and computed in the policy's `param_dtype`, and gradients are added up in its
+#   `reduce_dtype`.
 #
-# `torch.nn.utils.clip_grad_norm_` knows DTensors: it takes the norm over all ranks. Create the optimizer *after*
-# sharding, because it must get the new parameters.
-#
-# **Exercise 13.7.** `shard` in `library.py` makes each block one unit and the rest another, in place. The cell
-# then shows what changed in `train.py` since lesson 00. (`ways.py` calls your functions.)
+# `torch.nn.utils.clip_grad_norm_` takes the norm of DTensors over all ranks. Create the optimizer *after* sharding: it
+# must get the new parameters. The second output shows what changed in `train.py` since lesson 00.
 
-# %% tags=["check"]
-course.check("13.7", library)
+# %%
+course.show_code(library.shard)
+
+# %% tags=["hide-input"]
 course.show_diff(
     "00_cluster/train_gpt.py",
     "train.py",
     share_out="share_out|WAYS|way|reduce-scatter|policy",
     step_in_parts=r"shared\.|before_step|after_step|most",
     recompute="recompute",
-    save=r"save\(|--save",
+    nodes="nodes",
 )
 
 # %% [markdown]
@@ -227,7 +209,7 @@ course.expectations.compare(
 
 # %% [markdown]
 # **What you should see.** The losses agree in all digits, and the float64 parameters differ by 4e-12. On two ranks
-# with 814,720 parameters (the number depends on which characters your Python's text contains):
+# with 814,720 parameters (which depends on your Python's text):
 #
 # | | state, MB | at most, MB | × parameters received |
 # |---|---|---|---|
@@ -237,8 +219,8 @@ course.expectations.compare(
 # | `zero3` | 6.5 | 9.8 | 1.50 |
 # | `fsdp` | 6.5 | about 10 | 1.99 |
 #
-# (PyTorch 2.13 with Gloo. NCCL's messages are not counted: `nan`.) *State* is what PyTorch holds at the end of the
-# backward pass, *at most* the peak of all tensors in a step with one text.
+# (NCCL's messages are not counted: `nan`.) *State* is what PyTorch holds at the end of the backward pass, *at most* the
+# peak of all tensors in a step with one text.
 #
 # Stages 1 and 2 send no more than DDP, because an allreduce *is* a reduce-scatter and an all-gather. Stage 3 gathers
 # twice, so it sends half as much again.
@@ -254,18 +236,15 @@ course.plots.staircase(probes, save="my_staircase.png")
 # %% [markdown]
 # **What you should see.**
 #
-# - The dashed line is DDP, which holds all of the state. Activations pile up in the forward pass and are freed in the
-#   backward pass.
-# - Stage 1 (blue) collects all gradients after the backward pass. Stage 2 collects them unit by unit: after
-#   each peak, only this rank's part of a block's gradients is left.
-# - Stage 3 and `fsdp` start lowest. Each bump is a block that is gathered, computed, and freed.
-# - All of them need more than half of DDP's memory. Activations are not sharded, and a unit is whole while it
-#   computes.
+# - Activations pile up in the forward pass and are freed in the backward pass.
+# - Stage 1 collects all gradients after the backward pass, stage 2 unit by unit: after each peak, only this rank's
+#   part of a block's gradients is left.
+# - In stage 3 and `fsdp`, each bump is a block that is gathered, computed, and freed.
+# - All need more than half of DDP's memory: activations are not sharded, and a unit is whole while it computes.
 #
 # ## What does Gloo do?
 #
 # Your ring sends only what it must. `--reduce-scatter library` uses PyTorch's `dist.reduce_scatter_tensor` instead.
-# (`fsdp` is for the next section.)
 
 # %%
 words = ["--ways", "zero2", "fsdp", "--reduce-scatter", "library", "--policy", "mixed"]
@@ -280,15 +259,8 @@ print(f"zero2: {measure(gloo['zero2'], 'times_params'):.2f} × parameters receiv
 #
 # ## Compute twice, keep less
 #
-# Sharding does not divide activations, because each rank has its own texts. **Activation checkpointing** keeps only
-# the input of each block. In the backward pass, the block is computed once more. This second forward
-# pass makes a step compute a third more, because a backward pass costs as much as two forward passes.
-#
-# **Exercise 13.8.** `recompute` in `library.py` uses `torch.utils.checkpoint.checkpoint`. Set
-# `use_reentrant=False`: the older variant gives no gradients if the block's input needs none.
-
-# %% tags=["check"]
-course.check("13.8", library.recompute)
+# Sharding does not divide activations: each rank has its own texts. **Activation checkpointing** (`--recompute`) keeps
+# only the input of each block. In the backward pass, the block is computed once more, so a step computes a third more.
 
 # %%
 twice = train("--ways", "fsdp", "--recompute", *brief)[1]["fsdp"]
@@ -301,49 +273,68 @@ course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 
 
 # %% [markdown]
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB. With `mixed`,
-# gathering a block takes half the bytes, so each rank receives 1.5 times the parameters instead of 2.0 times. The
-# activations need half the bytes, too. Gradients still travel in float32. The price is precision. After four steps of
-# Adam with a rate of 0.01, half of the parameters differ by less than 1e-4 from the serial program's, but one differs
-# by nearly 0.04: the farthest that Adam can go. Take the biases of the keys. Attention does not depend on them, so
-# their gradient is 0, and in float64 they stay where they are. In bfloat16 rounding leaves a tiny gradient, which
-# Adam turns into a whole step.
+# gathering a block takes half the bytes, and so do activations. Gradients still travel in float32. The price is
+# precision. After four steps of Adam with a rate of 0.01, half of the parameters differ by less than 1e-4 from the
+# serial program's, but one differs by nearly 0.04: the farthest that Adam can go. Take the biases of the keys.
+# Attention does not depend on them, so their gradient is 0, and in float64 they stay where they are. In bfloat16,
+# rounding leaves a tiny gradient, which Adam turns into a whole step.
 #
-# Which bytes does a rank *keep* under this policy? Look at `library.py`. (`mixed_bytes`, below.)
+# ## Leave the node
 #
-# ## A checkpoint that all ranks write
+# Within a node, GPUs are connected by NVLink. Between nodes, links are often ten times slower, and FSDP over all ranks
+# sends everything across them. **HSDP** (*hybrid* sharding) keeps one copy *per node*, in parts: ranks gather from
+# their own node, and only sum up gradients with the same parts of other nodes. For this, `fully_shard` takes a mesh of
+# two dimensions: along the first, ranks hold copies; along the second, parts.
 #
-# If no rank has room for all parameters, no rank can save them alone. With `torch.distributed.checkpoint` (`dcp`),
-# every rank writes the parts that it holds, and a file `.metadata` lists where each part is. A reader takes only what
-# *it* needs, so the number of ranks may change. Use a new folder for each checkpoint, on a file system that all ranks
-# see: `dcp` writes in place, and a job that dies halfway leaves a mixture that loads.
+# **Exercise 13.5.** A colleague wrote `node_mesh` in `library.py` like this. Training is correct, memory is as planned,
+# and yet the links between the nodes carry more than with FSDP. Repair it.
 #
-# - `get_state_dict(model, optimizer)` returns two dictionaries of names and (sharded) tensors.
-# - `dcp.save({"model": …, "optimizer": …}, checkpoint_id=folder)` is a collective: **all** ranks must call it.
-# - `dcp.load(the same, checkpoint_id=folder)` fills the tensors in the dictionaries that you pass, also those of a
-#   new optimizer. Then `set_state_dict(model, optimizer, model_state_dict=…, optim_state_dict=…)` puts them into
-#   network and optimizer.
+#     ranks = torch.arange(dist.get_world_size())
+#     return DeviceMesh(kind, ranks.view(-1, nodes).T, mesh_dim_names=("copies", "parts"))
 #
-# **Exercise 13.9.** `save` and `load` in `saving.py` write and read both dictionaries.
+# **Exercise 13.6.** `into_node` in `traffic.py` predicts the bytes that enter a node per step. A ring visits the ranks
+# of one node, then those of the next.
 
 # %% tags=["check"]
-course.check("13.9", saving)
+course.check("13.5", library)
+course.check("13.6", traffic.into_node)
 
 # %% [markdown]
-# Train once more with `fsdp`, and save. `probe.py` then also saves and loads a small network, and compares the next
-# step. Last, `load.py` loads the checkpoint on **one** rank, and writes a text.
+# In `job_nodes.sbatch`, ranks 0 and 1 play one node, and ranks 2 and 3 another, on CPUs. The kernel counts the bytes of
+# *each* connection, so `probe.py` knows which came from the other "node".
 
 # %%
-one = course.on_nodes(1, gpus if profile == "full" else "")
-saved, tested = (found["fsdp"] for found in train("--ways", "fsdp", "--save", "checkpoint"))
-[loaded] = course.submit("job_load.sbatch", *size, options=one)
-course.show_output([loaded])
-for name, run in {"wrote": saved, "read": loaded}.items():
-    print(f"{run.workers} rank(s) {name}: test loss {run.test_loss.value:.6f}")
-print(f"the next step's parameters are {measure(tested, 'checkpoint_error'):.0e} apart")
+nodes = {run.header["way"]: run for run in course.submit("job_nodes.sbatch")}
+for way, run in nodes.items():
+    came, off = measure(run, "node_mb"), measure(run, "predicted_off")
+    print(f"{way}: a node receives {came:.2f} MB (13.6 is {100 * off:.1f} % off), ", end="")
+    print(f"{measure(run, 'serial_error'):.0e} from serial")
+fraction = measure(nodes["hsdp"], "node_mb") / measure(nodes["fsdp"], "node_mb")
+course.predictions.compare("predict_node", fraction)
+print(f"Without messages, a step takes {measure(nodes['fsdp'], 'compute_s'):.3f} s")
 
 # %% [markdown]
-# **What you should see.** The losses are equal, and so is the next step, because Adam's means were saved as well.
-# (The text is noise: a few steps teach little.)
+# **What you should see.** HSDP trains like one process too, with a third of the bytes between the nodes. (With a true
+# reduce-scatter, four ninths.) They are gradients, so no block waits for parameters from another node. The price is
+# memory: the state is divided by the ranks of a node only.
+#
+# ## When does a gather hide?
+#
+# While one block computes, the next one's parameters can arrive. If everything overlaps, a step takes as long as the
+# longer of the two: computing, or the messages between the nodes. From the numbers above: how many megabytes per second
+# must the links into a node carry, so that FSDP's ranks never wait?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: set own_mbs to a number, in MB/s
+own_mbs = measure(nodes["fsdp"], "node_mb") / measure(nodes["fsdp"], "compute_s")
+### END SOLUTION
+course.answers.note(own_mbs=f"{own_mbs:.4g}")
+course.plots.hiding(nodes, save="my_links.png")
+
+# %% [markdown]
+# **What you should see.** To the right of its bend, a curve is flat: messages hide. One Gbit/s is enough for these slow
+# cores. A GPU computes a thousand times faster, for a larger network (`link_7b`, below). A larger batch per rank moves
+# the bend to the left.
 #
 # ## Break it
 #
@@ -371,15 +362,11 @@ course.plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # %% [markdown]
 # **What you should see.** On two ranks, with PyTorch 2.13 on CPUs:
 #
-# - `wrap` trains correctly, but its peak is 13.6 MB instead of about 10 MB: all parameters are gathered at the same
-#   time.
-# - `optimizer` learns nothing. `fully_shard` put new parameters into the network, but the optimizer updates the old
-#   ones. No error reports this.
-# - `norm` looks perfect: the loss falls as usual. Only the comparison with one process shows the error: a parameter
-#   differs by 8e-3 instead of 4e-12.
-# - `save` stops after 5 seconds, the timeout of this run (`Timed out waiting 5000ms`). Rank 0 waits for parts that
-#   nobody sends. (With NCCL, a watchdog ends the process, by default after 10 minutes: [What NCCL
-#   says](../../docs/nccl.md).)
+# - `wrap` trains correctly, but its peak is 13.6 MB instead of about 10 MB: all parameters are gathered at once.
+# - `optimizer` learns nothing: it updates the old parameters. No error reports this.
+# - `norm` looks perfect. Only the comparison with one process shows the error: 8e-3 instead of 4e-12.
+# - `save` stops after 5 seconds, the timeout of this run. Rank 0 waits for parts that nobody sends. (With NCCL, a
+#   watchdog ends the process, by default after 10 minutes: [What NCCL says](../../docs/nccl.md).)
 #
 # ## What fits?
 #
@@ -390,13 +377,11 @@ course.plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # | `"zero3"` | as `"zero2"`, plus the largest unit's whole parameters |
 # | `"recompute"` | as `"zero3"`, but the activations are each block's input, and everything in one block, for its batch |
 #
-# Take the first way that fits. (The table is an estimate. Prefetch needs room for a second whole unit, `fully_shard`
-# for a float32 copy of a unit's gradients, and libraries for a gigabyte or so.)
+# Take the first way that fits. (An estimate: prefetch needs room for a second whole unit, libraries for a gigabyte.)
 #
-# **Exercise 13.10.** `needs(network, way)` returns the bytes on each device. `network` has `params`, `largest`
-# (parameters of the largest unit), `precision`, `blocks`, `block_bytes` and `input_bytes` (for one text), `batch`
-# (texts on each device) and `devices`. `state.state_bytes` knows `"zero3"`, but not `"recompute"`;
-# add up its three values. The size of whole gradients and parameters depends on `precision`, as in 13.1.
+# **Exercise 13.7.** `needs(network, way)` returns the bytes on each device at the end of the forward pass. `network`
+# has `params`, `largest` (parameters of the largest unit), `precision` (`"float32"` or `"mixed"`), `blocks`,
+# `block_bytes` and `input_bytes` (for one text), `batch` (texts on each device) and `devices`.
 
 # %%
 from networks import NETWORKS, fits
@@ -407,21 +392,23 @@ for name, network in NETWORKS.items():
 
 # %% tags=["exercise"]
 def needs(network, way):
-    ### BEGIN SOLUTION Exercise 13.10: state, what is whole of the largest unit, activations
-    stage = "zero3" if way == "recompute" else way
-    held = state.state_bytes(network.params, stage, network.devices, network.precision)
-    unit = state.state_bytes(network.largest, "ddp", 1, network.precision)
-    whole = unit["gradients"] if stage in ("zero2", "zero3") else 0
-    whole += unit["parameters"] if stage == "zero3" else 0
+    ### BEGIN SOLUTION Exercise 13.7: state, what is whole of the largest unit, activations
+    item, adam = {"float32": (4, 8), "mixed": (2, 12)}[network.precision]
+    stage = {"ddp": 0, "zero1": 1, "zero2": 2}.get(way, 3)
+    state = sum(
+        each * network.params / (network.devices if stage >= first else 1)
+        for each, first in ((adam, 1), (item, 2), (item, 3))
+    )
+    whole = max(0, stage - 1) * item * network.largest
     kept = network.blocks * network.block_bytes
     if way == "recompute":
         kept = network.blocks * network.input_bytes + network.block_bytes
-    return sum(held.values()) + whole + network.batch * kept
+    return state + whole + network.batch * kept
     ### END SOLUTION
 
 
 # %% tags=["check"]
-course.check("13.10", needs)
+course.check("13.7", needs)
 
 # %%
 ways = {name: fits(network, needs) for name, network in NETWORKS.items()}
@@ -431,51 +418,55 @@ fit = {f"fits_{name}": f"{much / 1e9:.4g}" for name, (way, much) in ways.items()
 course.answers.note(**fit)
 
 # %% [markdown]
-# If none of them fits, use more devices, move the parts to the CPU's memory (`CPUOffloadPolicy`, slow), or cut the
-# network (lesson 11): between layers if the links are slow, or within layers if no device can hold the largest one.
-# On several nodes, whose links are slower, give `fully_shard` a mesh of two dimensions: it then shards within a node
-# and averages between nodes (*HSDP*).
+# If none of them fits, use more devices, **offload** parts to the CPU's memory (`CPUOffloadPolicy`: they travel over
+# PCIe in every step, and the CPU updates them), or cut the network (lesson 11): between layers if the links are slow,
+# or within layers if no device can hold the largest one.
 #
 # ## Questions
 #
 # - `devices_f`: what is the smallest number of devices that network f needs, if you could ask for any number?
 #   (`network._replace(devices=…)`)
-# - `gloo_times`: on 4 ranks in stage 2, how much does a rank receive per step if Gloo does the reduce-scatter, as a
-#   multiple of its parameters?
-# - `mixed_bytes`: under the *policy* `"mixed"`, how many bytes does a rank keep for each parameter of its part, for
-#   the gradient, and for Adam's numbers? A word such as `"1-2-3"`.
-# - `faults_8_blocks`: these are records of `break_it.py --layers 8 --width 96`. Which record is `wrap`, which is
-#   `optimizer`, and which is `norm`? Write the three letters in this order, as one word.
+# - `mixed_bytes`: under the *policy* `"mixed"` of `library.py`, how many bytes does a rank keep for each parameter of
+#   its part, for the gradient, and for Adam's numbers? A word such as `"1-2-3"`.
+# - `link_7b`: 7 billion parameters on many nodes of 8 GPUs, with FSDP over all of them. All messages have 2 bytes per
+#   number, and NCCL's reduce-scatter is real. A GPU reaches 400 TFLOP/s and reads 4,096 tokens per step, and each
+#   needs 6 FLOP per parameter. From how many GB/s into a node on does everything hide?
+# - `six_records`: six runs of one network on four ranks, two per "node". Which is FSDP, which HSDP, which the
+#   colleague's mesh, which FSDP with `reshard_after_forward=False`, which FSDP without wrapped blocks, and which FSDP
+#   with the fault `norm`? Write six letters in this order.
 #
-# | record | loss in epochs 1, 2 | peak, kB | from serial |
-# |---|---|---|---|
-# | intact | 4.028, 3.424 | 10,177 | 4e-12 |
-# | A | 5.105, 5.043 | 11,774 | 4e-2 |
-# | B | 4.028, 3.434 | 10,177 | 8e-3 |
-# | C | 4.028, 3.424 | 15,994 | 4e-12 |
+# | record | state, kB | peak, kB | × parameters received by a rank | by a node | from serial |
+# |---|---|---|---|---|---|
+# | A | 2,750 | 7,708 | 2.26 | 2.26 | 4e-12 |
+# | B | 5,499 | 8,044 | 2.49 | 1.00 | 5e-12 |
+# | C | 2,750 | 5,870 | 2.99 | 2.99 | 2e-2 |
+# | D | 5,499 | 8,044 | 2.49 | 3.98 | 7e-12 |
+# | E | 2,750 | 10,010 | 2.25 | 2.25 | 4e-12 |
+# | F | 2,750 | 5,870 | 2.99 | 2.99 | 4e-12 |
+#
+# *Open, without points:* choose other units for this network (two blocks, half a block), predict peak and messages, and
+# defend your choice with `my_staircase.png`.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: devices_f, gloo_times, mixed_bytes and faults_8_blocks
+### BEGIN SOLUTION Answer: devices_f, mixed_bytes, link_7b and six_records
 devices_f = next(
     n for n in range(1, 99) if fits(NETWORKS["f"]._replace(devices=n), needs)[0] != "none"
 )
-gloo_times = 3 * 3 / 4
 mixed_bytes = "4-4-8"
-faults_8_blocks = "CAB"
+link_7b = 3 * 2 * 7 / (6 * 7e9 * 4096 / 400e12)
+six_records = "FBDAEC"
 ### END SOLUTION
-course.answers.note(devices_f=devices_f, gloo_times=gloo_times)
-course.answers.note(mixed_bytes=mixed_bytes, faults_8_blocks=faults_8_blocks)
+course.answers.note(devices_f=devices_f, mixed_bytes=mixed_bytes)
+course.answers.note(link_7b=f"{link_7b:.4g}", six_records=six_records)
 
 # %% [markdown]
 # ## Traps
 #
 # | you see | cause |
 # |---|---|
-# | out of memory with `fully_shard`, although a part fits easily | only the network was wrapped |
-# | out of memory although the parameters fit four times | gradients, Adam's numbers, activations |
 # | the loss does not fall, nothing else is wrong | the optimizer was created before `fully_shard` |
-# | the loss is as usual, but the parameters are not those of one process | clipping by a rank's own norm |
-# | nothing, then `Timed out waiting`, or `Connection closed by peer` once another rank ends | only rank 0 called a collective: `full_tensor`, `dcp.save`, a forward pass |
+# | nothing, then `Timed out waiting`, or `Connection closed by peer` once another rank ends | only rank 0 called a collective: `full_tensor`, a forward pass |
+# | right results on two nodes, but slow | a mesh whose parts cross nodes |
 #
 # ## Recap
 #
@@ -483,8 +474,8 @@ course.answers.note(mixed_bytes=mixed_bytes, faults_8_blocks=faults_8_blocks)
 #   4 (2), and stage 3 shards all.
 # - Stages 1 and 2 send what DDP sends. Stage 3 sends half as much again.
 # - Compare the result with one process once, in float64.
-# - Sharding does not shrink activations. Recomputing them does.
-# - All ranks save a checkpoint, and any number of ranks can load it.
+# - Between nodes, send gradients only (HSDP), and divide bytes by bandwidth before you choose.
+# - Lesson 15 saves a sharded network, with all ranks.
 #
 # **Submit** your work in a terminal:
 #

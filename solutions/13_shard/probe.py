@@ -6,21 +6,19 @@ Nothing here is to be filled in. Each test calls your functions on real ranks.
 """
 
 import copy
-import os
-import shutil
-import tempfile
+import statistics
+import time
 from functools import partial, update_wrapper
 
 import torch
 import torch.distributed as dist
+import traffic
 from torch.nn.utils import clip_grad_norm_
 
 from lessons.toolkit.probes import sharding
 from lessons.toolkit.probes.on_ranks import run_tests
 from lessons.toolkit.record import Run
 
-import saving
-import state
 import train
 from gpt import GPT, Text, loss_of, windows
 from ranks import gather
@@ -81,38 +79,30 @@ def held_and_sent(run, way, args, device):
     shared = share_out(way, network, args.lr, args)
     pieces = windows(text.train, torch.tensor([0]), args.length)
     seen = sharding.watch_steps(shared, train.train_step, [each.to(device) for each in pieces])
-    yield from sharding.sizes(seen, way, params)
+    yield from sharding.sizes(seen, way, params, args.nodes if way == "hsdp" else 1)
     for phase, line in sharding.staircase(seen).items():
         run.measure("staircase", max(line), phase=phase, line_kb=line)
 
 
-def checkpoint(run, way, args, device):
-    """Save after some steps, load into other networks, and compare the step that follows."""
-    [folder, *_] = gather(tempfile.mkdtemp(dir=".") if dist.get_rank() == 0 else None)
-    networks = [start(device, seed) for seed in (1000, 1001)]
-    first, second = (share_out(way, network, RATE, args) for network, _ in networks)
-    *steps, last = networks[0][1]
-    for texts in steps:
-        step(first, texts, 1.0)
-    try:
-        saving.save(first.model, first.optimizer, folder)
-        dist.barrier()
-        yield from sharding.who_wrote(folder)
-        if not os.listdir(folder):  # otherwise some ranks would wait for a file
-            raise FileNotFoundError("save wrote no file into its folder")
-        saving.load(second.model, second.optimizer, folder)
-    finally:
-        dist.barrier()
-        if dist.get_rank() == 0:
-            shutil.rmtree(folder)
-    for shared in (first, second):
-        step(shared, last, 1.0)
-    yield "checkpoint_error", apart(second.whole(), first.whole())
-
-
-def arithmetic(run, way, args, device):
-    """Compare the bytes of state.py with the right ones."""
-    yield "memory_error", sharding.memory_error(way, state.state_bytes)
+def between_nodes(run, way, args, device):
+    """Count what a node receives, and time the same computing without messages."""
+    network = GPT(len(Text().characters), args.length, args.layers, args.width).to(device)
+    size = sum(p.nbytes for p in network.parameters())
+    pieces = torch.zeros(args.batch_size, args.length, dtype=torch.long, device=device)
+    seconds = []
+    for _ in range(5):
+        began = time.perf_counter()
+        loss_of(network(pieces), pieces).backward()
+        seconds.append(time.perf_counter() - began)
+    alone = gather(statistics.median(seconds))
+    compute = sum(alone) / len(alone)
+    shared = share_out(way, network, args.lr, args)
+    came = sharding.into_node(args.nodes, lambda: train.train_step(shared, pieces, pieces, 1.0))
+    yield "node_mb", came / 1e6
+    yield "compute_s", compute
+    yield "needed_mbs", came / compute / 1e6
+    predicted = traffic.into_node(size, args.nodes, dist.get_world_size() // args.nodes, way)
+    yield "predicted_off", abs(predicted / came - 1)
 
 
 def tests_of(way, args):
@@ -121,10 +111,8 @@ def tests_of(way, args):
     counted = dist.get_backend() == "gloo" and dist.get_world_size() > 1
     yield same_as_one, ["serial_error"]
     yield held_and_sent, held + (["bytes_off"] if counted else [])
-    if way != "fsdp":
-        yield arithmetic, ["memory_error"]
-    elif args.save:
-        yield checkpoint, ["ranks_wrote", "largest_share", "checkpoint_error"]
+    if counted and dist.get_world_size() % args.nodes == 0 and dist.get_world_size() > args.nodes:
+        yield between_nodes, ["node_mb", "compute_s", "needed_mbs", "predicted_off"]
 
 
 def command_line():

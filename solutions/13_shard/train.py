@@ -17,8 +17,7 @@ from gpt import GPT, Text, loss_of, windows
 from library import POLICIES
 from ranks import who_am_i
 from ring import REDUCE_SCATTER
-from saving import save
-from ways import WAYS, share_out
+from ways import ON_A_NODE, WAYS, share_out
 
 
 def start_ranks():
@@ -83,7 +82,7 @@ def command_line():
         description=__doc__.splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS, help="one after the other")
+    parser.add_argument("--ways", nargs="+", default=ON_A_NODE, choices=WAYS, help="in this order")
     parser.add_argument("--epochs", type=int, default=2, help="how often it says how far it is")
     parser.add_argument("--windows", type=int, default=160, help="pieces of text in an epoch")
     parser.add_argument("--length", type=int, default=64, help="characters in a window")
@@ -95,7 +94,7 @@ def command_line():
     parser.add_argument("--reduce-scatter", default="ring", choices=REDUCE_SCATTER, help="of ZeRO")
     parser.add_argument("--policy", default="float32", choices=POLICIES, help="FSDP's precision")
     parser.add_argument("--recompute", action="store_true", help="compute blocks twice, keep less")
-    parser.add_argument("--save", help="folder for FSDP's checkpoint")
+    parser.add_argument("--nodes", type=int, default=1, help="of HSDP's ranks, each with a copy")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 
@@ -130,8 +129,6 @@ def train(way, args, text, rank, size, device):
     loss, accuracy = evaluate(network, text, device)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    if way == "fsdp" and args.save:
-        save(shared.model, shared.optimizer, args.save)
     run.end(test_loss=loss, test_accuracy=accuracy)
 
 

@@ -48,6 +48,7 @@ from lessons.toolkit.plots.pipelines import (
     step_times as step_times,
 )
 from lessons.toolkit.plots.profiling import (
+    hiding as hiding,
     parts_of as parts_of,
     roofline as roofline,
     staircase as staircase,

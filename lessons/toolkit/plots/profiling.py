@@ -147,3 +147,24 @@ def staircase(figure: Any, runs: Mapping[str, Run], beside: str = "ddp") -> None
     for border in (1, 2):
         axes.axvline(border, color="#BBBBBB", lw=0.8)
     figure.legend(loc="outside upper left", ncols=3)
+
+
+@picture
+def hiding(figure: Any, runs: Mapping[str, Run]) -> None:
+    """Plot a step's time against the bandwidth into a node, if messages overlap with computing.
+
+    `runs` maps each way to its run, which measured `compute_s` and `node_mb`.
+    """
+    axes = figure.subplots()
+    for place, (way, run) in enumerate(runs.items()):
+        found = {each["name"]: each["value"] for each in run.measures}
+        bend = found["node_mb"] / found["compute_s"]
+        speeds = [bend / 8, bend, 1500]
+        seconds = [max(found["compute_s"], found["node_mb"] / speed) for speed in speeds]
+        axes.plot(speeds, seconds, color=COLOURS[place], lw=2, label=way)
+    for gigabits in (0.1, 1, 10):
+        axes.axvline(125 * gigabits, color=GREY, ls=":", lw=1)
+        place = {"transform": axes.get_xaxis_transform(), "ha": "right", "va": "top"}
+        axes.text(125 * gigabits, 1, f"{gigabits:g} Gbit/s", **place)
+    axes.set(xscale="log", yscale="log", xlabel="MB/s into a node", ylabel="seconds per step")
+    figure.legend(loc="outside upper left", ncols=2)

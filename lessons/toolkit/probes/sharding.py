@@ -6,7 +6,6 @@ All ranks call these functions. The package does not import this file, because i
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,13 +14,13 @@ from torch.distributed.tensor import DTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from lessons.toolkit.probes.held import bytes_of, share_off
-from lessons.toolkit.ranks.wire import bytes_received
+from lessons.toolkit.probes.held import bytes_of
+from lessons.toolkit.ranks.wire import bytes_received, connections
 
 Function = Callable[..., Any]
-EACH = {"float32": (4, 4, 8), "mixed": (2, 2, 12)}  # bytes of a parameter: see SHARED_FROM
-SHARED_FROM = {"parameters": 3, "gradients": 2, "optimizer": 1}  # the first stage that shards it
-STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
+# For parameters, gradients and Adam's numbers: the first stage that shards them, bytes of each.
+SHARED_FROM = {3: 4, 2: 4, 1: 8}
+STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3, "hsdp": 3}
 STEPS = 3
 POINTS = 50  # points of a phase in the staircase; the reader takes lists of up to 64
 
@@ -31,17 +30,37 @@ def bytes_so_far() -> int | None:
     return bytes_received() if dist.get_backend() == "gloo" else None
 
 
-def who_wrote(folder: str) -> Iterator[tuple[str, float]]:
-    """Yield how many ranks wrote a checkpoint, and the largest share of it that one rank wrote.
+def into_node(nodes: int, step: Callable[[], Any]) -> float:
+    """Return the bytes that the ranks of this rank's node receive from other nodes in a step.
 
-    A file's name contains the rank that wrote it.
+    Ranks are numbered node by node. The first step does not count: it makes the connections.
     """
-    sizes: dict[str, int] = {}
-    for file in Path(folder).glob("__*.distcp"):
-        rank = file.name.split("_")[2]
-        sizes[rank] = sizes.get(rank, 0) + file.stat().st_size
-    yield "ranks_wrote", len(sizes)
-    yield "largest_share", max(sizes.values(), default=0) / max(sum(sizes.values()), 1)
+    rank, each = dist.get_rank(), dist.get_world_size() // nodes
+    step()
+    before = from_ranks()
+    for _ in range(STEPS):
+        step()
+    came = [after - first for after, first in zip(from_ranks(), before, strict=True)]
+    outside = sum(many for other, many in enumerate(came) if other // each != rank // each)
+    return sum(everyone(outside)[rank // each * each :][:each]) / STEPS
+
+
+def from_ranks() -> list[int]:
+    """Return the bytes that this rank has received from each rank so far."""
+    found = connections()
+    ends = everyone([own for (own, _), _ in found])
+    ranks = {tuple(end): rank for rank, own in enumerate(ends) for end in own}
+    came = [0] * len(ends)
+    for (_, peer), received in found:
+        if peer in ranks:
+            came[ranks[peer]] += received
+    return came
+
+
+def everyone(value: Any) -> list[Any]:
+    values = [None] * dist.get_world_size()
+    dist.all_gather_object(values, value)
+    return values
 
 
 class Alive(TorchDispatchMode):
@@ -167,19 +186,23 @@ def thinned(line: list[int]) -> list[int]:
     return [round(max(piece) / 1000) for piece in pieces]
 
 
-def share(params: int, stage: int, ranks: int, precision: str) -> dict[str, float]:
-    """Return the bytes that a rank must hold at the end of the backward pass."""
-    return {
-        part: each * params / (ranks if stage >= shared_from else 1)
-        for (part, shared_from), each in zip(SHARED_FROM.items(), EACH[precision], strict=True)
-    }
+def share(params: int, stage: int, parts: int) -> float:
+    """Return the bytes that a rank must hold of the state at the end of the backward pass."""
+    return sum(
+        each * params / (parts if stage >= first else 1) for first, each in SHARED_FROM.items()
+    )
 
 
-def sizes(seen: Mapping[str, Any], way: str, params: int) -> Iterator[tuple[str, float]]:
-    """Yield the bytes held and received, also relative to what this way of sharding requires."""
+def sizes(
+    seen: Mapping[str, Any], way: str, params: int, copies: int = 1
+) -> Iterator[tuple[str, float]]:
+    """Yield the bytes held and received, also relative to what this way of sharding requires.
+
+    copies: how many the ranks hold together of everything that is sharded.
+    """
     ranks, stage, held = dist.get_world_size(), STAGES[way], sum(seen["held"].values())
     yield "state_bytes", held
-    yield "held_over_share", held / sum(share(params, stage, ranks, "float32").values())
+    yield "held_over_share", held / share(params, stage, ranks // copies)
     yield "peak_bytes", max(seen["line"])
     yield "activation_bytes", seen["line"][seen["marks"]["backward"]] - seen["line"][0]
     if seen["gpu_peak"] is not None:
@@ -193,14 +216,3 @@ def sizes(seen: Mapping[str, Any], way: str, params: int) -> Iterator[tuple[str,
 def staircase(seen: Mapping[str, Any]) -> dict[str, list[int]]:
     """Return the kilobytes of live tensors during each phase of a step."""
     return {name: thinned(line) for name, line in phases(seen["line"], seen["marks"]).items()}
-
-
-def memory_error(way: str, state: Function, params: int = 1_000_003) -> float:
-    """Return the largest relative error among the parts of the student's result."""
-    return max(
-        share_off(
-            state(params, way, ranks, precision), share(params, STAGES[way], ranks, precision)
-        )
-        for precision in EACH
-        for ranks in (1, 2, 5)
-    )

@@ -5,13 +5,16 @@ Gloo, MPI over TCP and everything else that uses sockets is counted, including t
 bytes. NVLink, InfiniBand and shared memory are not counted.
 """
 
+import contextlib
 import os
 import socket
 import stat
 import struct
+from typing import Any
 
 TCP_INFO = getattr(socket, "TCP_INFO", 11)
 RECEIVED = 128  # offset of tcpi_bytes_received in the kernel's struct tcp_info, since Linux 4.1
+Ends = tuple[Any, Any]  # own address and the peer's; a listening socket has no peer
 
 
 def bytes_received() -> int | None:
@@ -19,38 +22,43 @@ def bytes_received() -> int | None:
 
     Return None if the kernel does not report this number.
     """
-    total, counted = 0, False
+    found = connections()
+    return sum(received for _, received in found) if found else None
+
+
+def connections() -> list[tuple[Ends, int]]:
+    """Return the ends of all TCP connections that are open now, and the bytes received on each."""
     try:
         numbers = [int(name) for name in os.listdir("/proc/self/fd")]
     except OSError:
-        return None
-    for number in numbers:
-        received = of_connection(number)
-        if received is not None:
-            total, counted = total + received, True
-    return total if counted else None
+        return []
+    return [each for number in numbers if (each := of_connection(number)) is not None]
 
 
-def of_connection(number: int) -> int | None:
-    """Return the bytes received through file descriptor `number`, if it is a TCP connection."""
+def of_connection(number: int) -> tuple[Ends, int] | None:
+    """Return the ends of a connection and the bytes received, if descriptor `number` is TCP."""
     try:
         if not stat.S_ISSOCK(os.fstat(number).st_mode):
             return None
-        own = os.dup(number)  # it is closed below; the program's own stays open
+        copy = os.dup(number)  # it is closed below; the program's own stays open
     except OSError:  # closed meanwhile
         return None
     try:
-        connection = socket.socket(fileno=own)
+        connection = socket.socket(fileno=copy)
     except OSError:
-        os.close(own)
+        os.close(copy)
         return None
     with connection:
         if connection.family not in (socket.AF_INET, socket.AF_INET6):
             return None
+        peer = None
         try:
+            with contextlib.suppress(OSError):  # of sockets that listen
+                peer = connection.getpeername()
             told = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 256)
         except OSError:
             return None
+        own = connection.getsockname()
     if len(told) < RECEIVED + 8:
         return None
-    return int(struct.unpack_from("Q", told, RECEIVED)[0])
+    return (own, peer), int(struct.unpack_from("Q", told, RECEIVED)[0])

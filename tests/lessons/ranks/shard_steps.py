@@ -17,12 +17,13 @@ import torch.distributed as dist
 
 from gpt import GPT, loss_of
 from train import start_ranks, train_step
-from ways import WAYS, share_out
+from ways import ON_A_NODE, share_out
 
 TEXTS, RATE = 12, 0.01  # texts: for 1, 2, 3 or 4 ranks
 MOST = (0.3, 1e3, 0.3, 1e3, 0.3)  # every other step is clipped
 OPTIONS = [  # the name of an entry in OUT, its way, and the program's options
-    *((way, way, {}) for way in WAYS),
+    *((way, way, {}) for way in ON_A_NODE),
+    ("hsdp", "hsdp", {"nodes": 1}),
     ("zero3 library", "zero3", {"reduce_scatter": "library"}),
     ("zero3 recompute", "zero3", {"recompute": True}),
     ("fsdp recompute", "fsdp", {"recompute": True}),

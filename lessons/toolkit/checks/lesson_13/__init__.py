@@ -1,18 +1,13 @@
 """Public checks of lesson 13."""
 
 from lessons.toolkit.checks.lesson_13.arithmetic import (
-    check_13_1 as check_13_1,
-    check_13_10 as check_13_10,
+    check_13_6 as check_13_6,
+    check_13_7 as check_13_7,
 )
 from lessons.toolkit.checks.lesson_13.by_hand import (
+    check_13_1 as check_13_1,
     check_13_2 as check_13_2,
     check_13_3 as check_13_3,
     check_13_4 as check_13_4,
     check_13_5 as check_13_5,
-    check_13_6 as check_13_6,
-)
-from lessons.toolkit.checks.lesson_13.library import (
-    check_13_7 as check_13_7,
-    check_13_8 as check_13_8,
-    check_13_9 as check_13_9,
 )

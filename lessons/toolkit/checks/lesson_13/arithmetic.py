@@ -1,4 +1,4 @@
-"""Check the bytes of state per rank (13.1) and of all tensors on a device (13.10)."""
+"""Check the bytes that enter a node (13.6) and those of all tensors on a device (13.7)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,30 +14,23 @@ EACH = {"float32": (4, 4, 8), "mixed": (2, 2, 12)}  # bytes of a parameter, by p
 SHARED_FROM = dict(zip(PARTS, (3, 2, 1), strict=True))  # the first stage that shards it
 
 
-@exercise("13.1")
-def check_13_1(state_bytes: Function) -> str:
-    """A million parameters, ZeRO 2 on 5 ranks: 4 MB of them, 0.8 of gradients, 1.6 of Adam's."""
-    n, ranks = 1e6, 5
-    for precision, sizes in EACH.items():
-        for way in ("ddp", "zero1", "zero2", "zero3"):
-            found = state_bytes(n, way, ranks, precision)
-            for part, each in zip(PARTS, sizes, strict=True):
-                shared = STAGES[way] >= SHARED_FROM[part]
-                share = ranks if shared else 1
-                words = f"{way} shards" if shared else f"{way} does not shard"
-                mistakes = {
-                    each * n * share / ranks: f"{words} the {part}.",
-                    n / share: "That counts numbers. How many bytes does each one take?",
-                    4 * n / share: "A bfloat16 number has 2 bytes.",
-                }
-                if part == "optimizer":
-                    mistakes |= {
-                        4 * n / share: "Adam keeps two numbers per parameter: two running means.",
-                        8 * n / share: "With bfloat16 parameters there is a float32 copy as well.",
-                    }
-                name = f'state_bytes({n:g}, "{way}", {ranks}, "{precision}")["{part}"]'
-                compare(number(found[part], name), each * n / share, name, mistakes)
-    return "Stage 1 shards the optimizer state, 2 also the gradients, and 3 also the parameters."
+@exercise("13.6")
+def check_13_6(into_node: Function) -> str:
+    """On 2 nodes with one rank each, HSDP shards nothing: 1 MB comes in, as with DDP."""
+    for nodes, ranks in ((3, 4), (2, 2), (2, 1)):
+        for way in ("fsdp", "hsdp"):
+            rings = {"fsdp": 4 * (nodes * ranks - 1) / (nodes * ranks), "hsdp": 2 - 2 / nodes}
+            right = 1e6 * rings[way]
+            what = f'into_node(1e6, {nodes}, {ranks}, "{way}")'
+            mistakes = {
+                right * ranks: "Those are the bytes of all links. How many of them enter the node?",
+                right / ranks: "That is one rank's share. Add up those of the node's ranks.",
+                right / 2: "Some of the collectives are missing.",
+                right * 3 / 4: "What does Gloo do instead of a reduce-scatter?",
+            }
+            advice = "Draw the ranks of two nodes as a ring. Which of its links cross?"
+            compare(number(into_node(1e6, nodes, ranks, way), what), right, what, mistakes, advice)
+    return "HSDP's gathers stay inside a node."
 
 
 @dataclass(frozen=True)
@@ -82,8 +75,8 @@ def terms(case: Network, way: str) -> tuple[float, float, float]:
     return state, unit, case.batch * kept
 
 
-@exercise("13.10")
-def check_13_10(needs: Function) -> str:
+@exercise("13.7")
+def check_13_7(needs: Function) -> str:
     """4 billion parameters, ZeRO 3 on 4 devices: 16 GB of state, 0.8 of a unit, and activations."""
     for case in CASES:
         for way, stage in STAGES.items():
@@ -94,7 +87,7 @@ def check_13_10(needs: Function) -> str:
                 right - kept + kept / case.batch: "Each text of the batch has its own activations.",
                 right - state: "The state is missing.",
                 right - state + terms(case, "ddp")[0]: "A device holds only its share of the "
-                "state: pass `way` to state.state_bytes.",
+                "state. Which share, in this way?",
                 right - unit: UNIT.get(stage, ""),
                 right - kept + terms(case, "zero3")[2]: "Count only the inputs of the blocks, plus "
                 "all activations of one block.",
@@ -103,6 +96,6 @@ def check_13_10(needs: Function) -> str:
                 f"{case.params / GB:g} billion parameters, {case.precision}, {case.blocks} blocks, "
                 f"{case.devices} devices, {case.batch} texts, {way!r}: needs"
             )
-            advice = "Compare with the row of this way; state.state_bytes gives the three parts."
+            advice = "Compare with the row of this way. Which bytes of the state does it share out?"
             compare(number(needs(case, way), what), right, what, mistakes, advice)
     return "Your bytes for state, unit and activations are right, for two networks and five ways."

@@ -1,4 +1,4 @@
-"""Check ZeRO by hand, on real ranks (13.2 to 13.6)."""
+"""Check ZeRO by hand (13.1 to 13.4) and the mesh of nodes (13.5), on real ranks."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,36 +25,10 @@ def same(found: Any, right: Any) -> bool:
     return found.shape == right.shape and bool(((found - right).abs() < 1e-9).all())
 
 
-@exercise("13.2")
-def check_13_2(part_of: Function) -> str:
-    """Ten numbers are split among 4 ranks as 3 + 3 + 3 + 3; the last two are padding zeros."""
-    import torch
-
-    flat = torch.arange(1.0, 11.0, dtype=torch.float64)
-    for size, length in ((4, 3), (2, 5), (1, 10)):
-        filled = torch.cat([flat, flat.new_zeros(size * length - 10)])
-        for rank in range(size):
-            what = f"part_of(1 … 10, {rank}, {size})"
-            found, right = part_of(flat.clone(), rank, size), filled.chunk(size)[rank]
-            if not same(found, right):
-                advice = "Rank 0 has the first part, and the zeros come after the last number."
-                if same(found, flat):
-                    advice = "That is everything, so nothing is sharded. Take this rank's part."
-                elif len(found) != length:
-                    advice = "Collectives need parts of the same length: 10 / size, rounded up. "
-                    advice += "Append zeros before you cut."
-                raise CheckFailed(f"{what} = {numbers(right)}", numbers(found), advice)
-            kept = found.untyped_storage().nbytes() // found.element_size()
-            if kept > length:
-                advice = "A slice is a view, which keeps the whole tensor alive: add .clone()."
-                raise CheckFailed(f"{what} keeps {length} numbers in memory", kept, advice)
-    return "All parts have the same length, and each has its own memory."
-
-
-@exercise("13.3")
-def check_13_3(zero: ModuleType) -> str:
+@exercise("13.1")
+def check_13_1(zero: ModuleType) -> str:
     """`gather` gives each rank all parts, and `collect` gives it its part of the mean gradient."""
-    on_ranks(2, partial(try_unit, zero, 2), check_13_3, HANGS)
+    on_ranks(2, partial(try_unit, zero, 2), check_13_1, HANGS)
     return (
         "Gathering joins the parts into whole parameters. Collecting gives each rank its part of "
         "the mean gradients."
@@ -113,8 +87,8 @@ def try_ring(ring_reduce_scatter: Function, inputs: list[Any], rank: int) -> tup
     return part, None if before is None or after is None else after - before
 
 
-@exercise("13.4")
-def check_13_4(ring: ModuleType) -> str:
+@exercise("13.2")
+def check_13_2(ring: ModuleType) -> str:
     """Each of 4 ranks receives 3 messages of a quarter of the array, and its part of the sum."""
     import torch
 
@@ -122,7 +96,7 @@ def check_13_4(ring: ModuleType) -> str:
     numbers_of = torch.arange(size * length, dtype=torch.float64)
     inputs = [numbers_of + 100.0**rank for rank in range(size)]
     work = partial(try_ring, ring.ring_reduce_scatter, inputs)
-    found = on_ranks(size, work, check_13_4, UNFINISHED)
+    found = on_ranks(size, work, check_13_2, UNFINISHED)
     sums = torch.stack(inputs).sum(0).chunk(size)
     for rank, (part, received) in enumerate(found):
         if not same(part, sums[rank]):
@@ -188,8 +162,8 @@ def noted_step(watch: Function, stage: int) -> list[str]:
     return events
 
 
-@exercise("13.5")
-def check_13_5(watch: Function) -> str:
+@exercise("13.3")
+def check_13_3(watch: Function) -> str:
     """In stage 3, a unit is gathered only while its module computes, forward or backward."""
     for stage, (right, advice) in STEPS.items():
         found = noted_step(watch, stage)
@@ -211,11 +185,11 @@ def try_clip(zero: ModuleType, norms: list[float], rank: int) -> float:
     return float(torch.cat(parts).norm())
 
 
-@exercise("13.6")
-def check_13_6(zero: ModuleType) -> str:
+@exercise("13.4")
+def check_13_4(zero: ModuleType) -> str:
     """Parts with norms 3 and 4 have a total norm of 5; clipping it to 1 multiplies both by 0.2."""
     for norms, factor in (([3.0, 4.0], 0.2), ([0.03, 0.04], 1.0)):
-        found = on_ranks(len(norms), partial(try_clip, zero, norms), check_13_6, HANGS)
+        found = on_ranks(len(norms), partial(try_clip, zero, norms), check_13_4, HANGS)
         for rank, norm in enumerate(norms):
             mistakes = {
                 0.03 / 0.05: "A norm below `most` is not scaled: the factor is at most 1 (clamp).",
@@ -228,3 +202,24 @@ def check_13_6(zero: ModuleType) -> str:
             advice = "Multiply by most / (norm + 1e-6), at most by 1; norm is the root of the sum "
             compare(found[rank], norm * factor, what, mistakes, f"{advice}of all squares.")
     return "All ranks use one factor, from the norm of all their parts."
+
+
+@exercise("13.5")
+def check_13_5(library: ModuleType) -> str:
+    """Parts are shared out over the ranks of one node, for any number of nodes."""
+    for nodes in (2, 1, 4):
+        found = on_ranks(4, partial(rows_of, library.node_mesh, nodes), check_13_5, HANGS)[0]
+        each = 4 // nodes
+        right = [list(range(first, first + each)) for first in range(0, 4, each)]
+        if found != right:
+            what = f"4 ranks on {nodes} nodes share parts in the groups {right}"
+            advice = "Which ranks are on the same node, and along which dimension of its mesh does "
+            advice += "fully_shard cut? Its documentation names the dimensions of HSDP."
+            raise CheckFailed(what, f"{found}", advice)
+    return "A unit is gathered within a node. Only its gradients travel to other nodes."
+
+
+def rows_of(node_mesh: Function, nodes: int, rank: int) -> list[list[int]]:
+    """Return the ranks that share parts, group by group."""
+    rows: list[list[int]] = node_mesh(nodes, "cpu").mesh.tolist()
+    return rows

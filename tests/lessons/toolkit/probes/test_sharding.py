@@ -45,9 +45,3 @@ def test_bytes_are_compared_with_a_rings(way, ranks, times, monkeypatch):
     assert (found["times_params"], found["bytes_off"]) == (times, 0)
     assert (found["peak_bytes"], found["activation_bytes"], found["state_bytes"]) == (3, 2, 16_000)
     assert found["held_over_share"] >= 1
-
-
-def test_files_are_counted_by_the_rank_that_wrote_them(tmp_path):
-    for name, size in {"__0_0": 10, "__0_1": 20, "__1_0": 30, "other": 99}.items():
-        (tmp_path / f"{name}.distcp").write_bytes(b"x" * size)
-    assert dict(sharding.who_wrote(str(tmp_path))) == {"ranks_wrote": 2, "largest_share": 0.5}
