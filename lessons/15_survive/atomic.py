@@ -18,25 +18,22 @@ def files_in(folder):
 
 def write(state, path):
     """Write a state to the file `path`, so that a kill at any moment leaves no half file there."""
-    raise NotImplementedError(
-        "Exercise 15.3: write to a file beside it, flush, os.fsync, os.replace"
-    )
+    raise NotImplementedError("Exercise 15.2: the colleague's lines, two of them repaired")
 
 
 def newest(folder):
     """Return the state in the newest checkpoint that can be read; None if there is none."""
     for path in reversed(files_in(folder)):
-        raise NotImplementedError(
-            "Exercise 15.3: return what torch.load reads, or print why it cannot"
-        )
+        try:
+            return torch.load(path, map_location="cpu")
+        except Exception as error:  # torch.load raises whatever the damaged bytes lead to
+            print(f"{path.name} cannot be read ({type(error).__name__}): the one before is used")
     return None
 
 
 def agreed(folder):
     """Return the state in the newest checkpoint that rank 0 can read, on all ranks, or None."""
-    raise NotImplementedError(
-        "Exercise 15.3: rank 0 calls newest, broadcasts the step; the others load it"
-    )
+    raise NotImplementedError("Exercise 15.3: what rank 0 can read, on all ranks")
 
 
 def save(state, folder, step, keep=2):

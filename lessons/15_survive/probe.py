@@ -5,22 +5,22 @@ torchrun --nproc-per-node=2 probe.py --folder here
 Nothing here is to be filled in. The job runs it after the training, with the same arguments.
 """
 
+import sharded
 import torch.distributed as dist
 
-from lessons.toolkit.probes import restoring, surviving
+from lessons.toolkit.probes import restoring, saving_shards, surviving
 from lessons.toolkit.probes.logbook import lines_of, lives_of, told_by_journals
 from lessons.toolkit.probes.on_ranks import GROUP_TIMEOUT, run_tests
 from lessons.toolkit.record import Run
 
 import atomic
 import background
-import interval
 import pieces
 import signals
 import train
 from gpt import Text
 
-NODE_MTBF, NODES = 5 * 8766 * 3600, 1000  # seconds between two failures of a node, and how many
+JOB_MTBF = 2048 * 54 * 86400 / 419 / 16  # seconds between failures of 16 nodes like Meta's
 
 
 def restores(text, args, device):
@@ -42,10 +42,13 @@ def warnings(text, args, device):
 
 
 def functions(text, args, device):
-    """Compare copies, gradients of pieces, and intervals with the right ones."""
-    yield "copies_wrong", surviving.copies_wrong(background.copied)
+    """Compare the gradients of pieces with those of the whole batch."""
     yield "gradient_error", surviving.gradient_error(pieces.add_gradients)
-    yield "interval_error", surviving.interval_error(interval.best_interval)
+
+
+def shards(text, args, device):
+    """Save a sharded network in the background, and kill a write on one rank."""
+    yield "shards_wrong", sum(not met for met in saving_shards.shards_met(sharded, device).values())
 
 
 def journal(text, args, device):
@@ -53,14 +56,15 @@ def journal(text, args, device):
     each = args.windows // args.global_batch  # steps of an epoch
     numbers = told_by_journals(args.folder, args.every, each, args.windows)
     yield from numbers.items()
-    yield "best_interval_s", (2 * numbers["stop_s"] * NODE_MTBF / NODES) ** 0.5
+    yield "best_interval_s", (2 * numbers["stop_s"] * JOB_MTBF) ** 0.5
 
 
 TESTS = {  # with the measures that every program gets, even if the test fails
     restores: ["restore_wrong"],
     files: ["files_wrong", "chosen_wrong"],
     warnings: ["agree_wrong"],
-    functions: ["copies_wrong", "gradient_error", "interval_error"],
+    functions: ["gradient_error"],
+    shards: ["shards_wrong"],
     journal: ["lives", "read_wrong", "lost_over_interval", "stop_s", "best_interval_s"],
 }
 

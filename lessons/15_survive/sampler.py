@@ -30,11 +30,11 @@ class Sampler:
     def state(self):
         """Return what `load` needs. It has to be small, so the order itself is not in it."""
         raise NotImplementedError(
-            "Exercise 15.2: the epoch, the position, the generator before the shuffle"
+            "Exercise 15.1: the epoch, the position, the generator before the shuffle"
         )
 
     def load(self, state):
         """Continue where another sampler of the same samples was when it returned this state."""
         raise NotImplementedError(
-            "Exercise 15.2: set the generator, shuffle, set epoch and position"
+            "Exercise 15.1: set the generator, shuffle, set epoch and position"
         )

@@ -19,6 +19,4 @@ def anyone_warned(device):
     import torch  # not above: loading it takes seconds in which a signal may come
     import torch.distributed as dist
 
-    raise NotImplementedError(
-        "Exercise 15.4: a tensor of 0 or 1, all_reduce with dist.ReduceOp.MAX"
-    )
+    raise NotImplementedError("Exercise 15.4: True on all ranks, or False on all")

@@ -17,7 +17,7 @@ from background import copied
 from gpt import Text
 from ranks import gather
 
-FAULTS = ("nothing", "optimizer", "sampler", "random", "half")
+FAULTS = ("nothing", "optimizer", "sampler", "random", "half", "schedule")
 
 
 class Notes:
@@ -77,7 +77,11 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument(
-        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to forget, one by one"
+        "--without",
+        nargs="+",
+        default=FAULTS[:-1],
+        choices=FAULTS,
+        help="what to forget",
     )
     parser.add_argument("--saved-at", type=int, default=15, help="step of the only checkpoint")
     parser.add_argument("--kill-at", type=int, default=18, help="step after which all is lost")

@@ -29,13 +29,13 @@ class Sampler:
 
     def state(self):
         """Return what `load` needs. It has to be small, so the order itself is not in it."""
-        ### BEGIN SOLUTION Exercise 15.2: the epoch, the position, the generator before the shuffle
+        ### BEGIN SOLUTION Exercise 15.1: the epoch, the position, the generator before the shuffle
         return {"epoch": self.epoch, "position": self.position, "generator": self.before}
         ### END SOLUTION
 
     def load(self, state):
         """Continue where another sampler of the same samples was when it returned this state."""
-        ### BEGIN SOLUTION Exercise 15.2: set the generator, shuffle, set epoch and position
+        ### BEGIN SOLUTION Exercise 15.1: set the generator, shuffle, set epoch and position
         self.generator.set_state(state["generator"])
         self.shuffle()
         self.epoch, self.position = state["epoch"], state["position"]

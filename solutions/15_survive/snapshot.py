@@ -16,7 +16,6 @@ class Training(NamedTuple):
 
 def capture(training):
     """Return the state of the training."""
-    ### BEGIN SOLUTION Exercise 15.1: state_dict() of three objects, sampler.state(), random state
     return {
         "network": training.network.state_dict(),
         "optimizer": training.optimizer.state_dict(),
@@ -24,15 +23,12 @@ def capture(training):
         "sampler": training.sampler.state(),
         "random": torch.get_rng_state(),
     }
-    ### END SOLUTION
 
 
 def restore(training, saved):
     """Put a state that `capture` returned into freshly built objects."""
-    ### BEGIN SOLUTION Exercise 15.1: load_state_dict, sampler.load, torch.set_rng_state
     training.network.load_state_dict(saved["network"])
     training.optimizer.load_state_dict(saved["optimizer"])
     training.schedule.load_state_dict(saved["schedule"])
     training.sampler.load(saved["sampler"])
     torch.set_rng_state(saved["random"])
-    ### END SOLUTION

@@ -51,7 +51,7 @@ def command_line():
     )
     folder = f"checkpoints/{os.environ.get('SLURM_JOB_ID', 'by_hand')}"
     parser.add_argument("--folder", default=folder, help="where checkpoints are, new for each job")
-    parser.add_argument("--every", type=int, default=5, help="steps between two checkpoints")
+    parser.add_argument("--every", type=int, default=5, help="steps between checkpoints; 0: none")
     parser.add_argument("--ask", type=int, default=2, help="steps until ranks ask who was warned")
     parser.add_argument("--background", action="store_true", help="write while training goes on")
     parser.add_argument("--pace", type=float, default=0, help="seconds of a step, at least")
@@ -71,8 +71,8 @@ def some_steps(training, text, args, device, number, journal, write):
         losses.append(step.train_step(training, loss_of_piece, len(batch), args.most))
         number += 1
         journal.write(done=number, loss=round(losses[-1], 4))
-        warned = number % args.ask == 0 and signals.anyone_warned(device)
-        if warned or number % args.every == 0 or number == last:
+        warned = args.every and number % args.ask == 0 and signals.anyone_warned(device)
+        if args.every and (warned or number % args.every == 0 or number == last):
             began = time.perf_counter()
             if dist.get_rank() == 0:
                 write(snapshot.capture(training) | {"step": number}, args.folder, number)
@@ -85,7 +85,7 @@ def train(args, text, device):
     """Train from the newest checkpoint on. Return whether the training is complete."""
     rank, steps = dist.get_rank(), step.steps_of(args)
     training, number = step.build(text, args, device), 0
-    if saved := atomic.agreed(args.folder):
+    if saved := atomic.agreed(args.folder) if args.every else None:
         snapshot.restore(training, saved)
         number = saved["step"]
     del saved  # three times the memory of the parameters
@@ -98,7 +98,7 @@ def train(args, text, device):
         "15",
         args,
         training.network,
-        source="elastic" if args.fatal_for == "others" else "train",
+        source="elastic" if args.fatal_for == "others" else "train" if args.every else "unsaved",
         dataset=text.facts | {"train_samples": args.windows},
         global_batch=args.global_batch,
         life="later" if journal.life else "first",

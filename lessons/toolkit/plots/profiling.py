@@ -164,7 +164,7 @@ def hiding(figure: Any, runs: Mapping[str, Run]) -> None:
         axes.plot(speeds, seconds, color=COLOURS[place], lw=2, label=way)
     for gigabits in (0.1, 1, 10):
         axes.axvline(125 * gigabits, color=GREY, ls=":", lw=1)
-        place = {"transform": axes.get_xaxis_transform(), "ha": "right", "va": "top"}
-        axes.text(125 * gigabits, 1, f"{gigabits:g} Gbit/s", **place)
+        words = {"transform": axes.get_xaxis_transform(), "ha": "right", "va": "top"}
+        axes.text(125 * gigabits, 1, f"{gigabits:g} Gbit/s", **words)
     axes.set(xscale="log", yscale="log", xlabel="MB/s into a node", ylabel="seconds per step")
     figure.legend(loc="outside upper left", ncols=2)

@@ -20,8 +20,6 @@ import torch
 from lessons.toolkit.probes.refusal import tell
 
 Function = Callable[..., Any]
-INTERVALS = [(60, 4e7, 100), (0.01, 1.5e8, 1), (300, 1e6, 16)]  # seconds, seconds, nodes
-WRONG = 99  # what counts as wrong if a function cannot be called
 
 
 def agree_wrong(signals: ModuleType, device: Any) -> int:
@@ -104,7 +102,7 @@ def files_met(atomic: ModuleType) -> tuple[dict[str, bool], str, Exception | Non
             met["synced"] = bool(moves) and "fsync" in seen[: moves[0]]
             with watched_disk(cut=True), contextlib.suppress(CutError):
                 atomic.write({"step": 6}, paths[0])
-            met["old file kept"] = holds(paths[0], 5)
+            met["old file kept"] = holds(paths[0], 5) and atomic.files_in(folder) == [paths[0]]
             torch.save({"step": 5}, paths[0])
             torch.save({"step": 10}, paths[1])
             met["newest"] = atomic.newest(folder) == {"step": 10}
@@ -185,26 +183,6 @@ def first_step(atomic: ModuleType, sight: tuple[int, ...]) -> int | None:
         return None if saved is None else int(saved["step"])
 
 
-def copies_wrong(copied: Function) -> int:
-    """Return how many values of a copy are wrong or change with the original."""
-    original: dict[str, Any] = {
-        "a": torch.ones(3),
-        "b": [torch.zeros(2), 4],
-        "c": {"d": (torch.ones(1), "word")},
-    }
-    right = [*([1.0] * 3), *([0.0] * 2), 4, 1.0, "word"]
-    try:
-        copy = copied(original)
-        for tensor in (original["a"], original["b"][0], original["c"]["d"][0]):
-            tensor.fill_(7)
-        values = [*copy["a"].tolist(), *copy["b"][0].tolist(), copy["b"][1]]
-        values += [*copy["c"]["d"][0].tolist(), copy["c"]["d"][1]]
-    except Exception as raised:
-        tell("copies of tensors", raised)
-        return WRONG
-    return sum(one != other for one, other in zip(values, right, strict=True))
-
-
 def gradient_error(add_gradients: Function) -> float:
     """Return the largest error of a gradient that is summed over ranks and pieces.
 
@@ -241,18 +219,5 @@ def gradient_error(add_gradients: Function) -> float:
             tell("the gradient of several pieces", raised)
             return math.inf
         if max(lengths, default=0) > most:
-            return math.inf
-    return max(errors) if all(map(math.isfinite, errors)) else math.inf
-
-
-def interval_error(best_interval: Function) -> float:
-    """Return the largest relative error of the interval between two checkpoints."""
-    errors = []
-    for write_s, mtbf_s, nodes in INTERVALS:
-        right = math.sqrt(2 * write_s * mtbf_s / nodes)
-        try:
-            errors.append(abs(float(best_interval(write_s, mtbf_s, nodes)) / right - 1))
-        except Exception as raised:
-            tell("the interval", raised)
             return math.inf
     return max(errors) if all(map(math.isfinite, errors)) else math.inf

@@ -32,8 +32,8 @@ JOB_FILES: dict[str, dict[str, dict[str, str]]] = {
     "00": {"job.sbatch 0.1": {TWO: "This job runs two tasks"}},
     "07": {"job_torch.sbatch 7.7": {":": "no line of"}},
     "15": {
-        "job.sbatch 15.5: USR1": {"#SBATCH --signal=B:USR1@120": "B: sends the signal only"},
-        "job.sbatch 15.5: if it failed": {
+        "job.sbatch 15.5: a warning": {"#SBATCH --signal=B:USR1@120": "B: sends the signal only"},
+        "job.sbatch 15.5: another life": {
             ":": "requeue",
             'scontrol requeue "$SLURM_JOB_ID"': "no requeue",
             REQUEUE.replace('"$status" != 0', '"$status" = 75'): "137",

@@ -13,7 +13,8 @@ from pathlib import Path
 from lessons.toolkit.record.run_record import RECORD_VERSION
 from tests.lessons.planted.plants import Lesson, patched
 
-JOB_FILES = {"queued": "job.sbatch", "elastic": "job_elastic.sbatch"}  # of a way to start
+# The job file of a way to start.
+JOB_FILES = {"queued": "job.sbatch", "elastic": "job_elastic.sbatch", "shards": "job_shards.sbatch"}
 RUN = ("run", "ranks", "start", "program", "before", "after", "as_long_as", "environ")
 
 

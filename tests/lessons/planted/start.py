@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -145,13 +146,14 @@ def lives(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
     raise AssertionError(done.stderr[-2000:])
 
 
-def elastic(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
-    """Run the lesson's job_elastic.sbatch without a queue."""
+def job_file(way: str, start: Start, launcher: list[str], environ: dict[str, str]) -> None:
+    """Run the job file of a way to start, without a queue."""
     folder, words = start
-    (folder / "site.sh").write_text('facts() { :; }\nin_container() { "$@"; }\n')
+    launch = f'launch() {{ {shlex.join(launcher)} "$@"; }}'
+    (folder / "site.sh").write_text(f'facts() {{ :; }}\nin_container() {{ "$@"; }}\n{launch}\n')
     own = environ | {"COURSE_SITE": str(folder / "site.sh"), "SLURM_JOB_ID": "7"}
     with (folder / "job.out").open("w") as out:
-        command = ["bash", "job_elastic.sbatch", *words[1:]]
+        command = ["bash", JOB_FILES[way], *words[1:]]
         done = subprocess.run(
             command, cwd=folder, env=own, stdout=out, stderr=subprocess.PIPE, text=True, timeout=120
         )
@@ -225,7 +227,8 @@ ALONE: dict[str, Callable[[Start, list[str], dict[str, str]], None]] = {
     "apart": apart,
     "fails": fails,
     "lives": lives,
-    "elastic": elastic,
+    "elastic": partial(job_file, "elastic"),
+    "shards": partial(job_file, "shards"),
     "hangs": hangs,
     "strangers": strangers,
     "queued": queued,

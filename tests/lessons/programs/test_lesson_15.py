@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from real_runs import ROOT, environment
+from real_runs import ROOT, environment, meet
 
 from autograder.reading.files import read_files
 from cluster.sites import site_files
@@ -60,10 +60,27 @@ def test_a_training_without_an_accident(whole):
     assert run.header["life"] == probe.header["life"] == "first"
     assert len(run.ranks) == len(probe.ranks) == 2
     assert measured(probe, "lives") == [1]
-    for name in ("read_wrong", "files_wrong", "copies_wrong", "agree_wrong", "restore_wrong"):
+    for name in ("read_wrong", "files_wrong", "shards_wrong", "agree_wrong", "restore_wrong"):
         assert measured(probe, name) == [0], name
-    assert measured(probe, "interval_error") == [0]
     assert measured(probe, "gradient_error")[0] < 1e-12
+
+
+@pytest.mark.parametrize(("wrote", "goes_on"), [(2, 3), (3, 1)])
+def test_other_ranks_continue_a_sharded_training_that_was_killed_while_it_saved(
+    wrote, goes_on, tmp_path
+):
+    def start(ranks, *words):
+        command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
+        command += [str(ranks), sys.executable, str(LESSON / "shards.py"), *words]
+        own = environment(**meet())
+        return subprocess.run(command, cwd=tmp_path, env=own, capture_output=True, timeout=120)
+
+    assert start(wrote, "--kill-writing", "8").returncode != 0
+    assert (tmp_path / "shards/step_000008.writing").exists()
+    (tmp_path / "job.out").write_bytes(start(goes_on).stdout)
+    [run] = read_files([tmp_path / "job.out"])
+    assert measured(run, "resumed_from") == [4]
+    assert measured(run, "from_one")[0] < 1e-9
 
 
 def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):

@@ -68,7 +68,7 @@ def check_signal(found: Any, limit: int | None, written: str | None) -> None:
     advice = "signals.py listens for USR1. After the @, write seconds before the time limit."
     if batch_only:
         advice = "B: sends the signal only to the batch shell, not to your training."
-    raise CheckFailed("--signal=USR1@120", written or "no signal", advice)
+    raise CheckFailed("USR1 reaches the ranks in time", written or "no signal", advice)
 
 
 def check_requeue(job_file: str) -> None:
@@ -116,26 +116,25 @@ def check_15_6(job_file: str) -> str:
             until(lambda: process.poll() is not None or has_trap(process.pid), 2)
             process.send_signal(signal.SIGUSR1)
         elif not (notes / "launched").exists():
-            advice = 'Start them with: launch python -u train.py "$@" &'
+            advice = "Launch train.py with the job's arguments."
             raise CheckFailed("the job launches the ranks", "it does not", advice)
         warned = happens("warned", 3)
         ended = until(lambda: process.poll() is not None, PATIENCE if warned else 0)
         again, early = requeued(notes), (notes / "early").exists()
     if ended and process.returncode == -signal.SIGUSR1:
-        advice = "Without a trap, USR1 ends the shell. Set one: trap '…' USR1."
+        advice = "Without a trap, USR1 ends the shell."
         raise CheckFailed("the shell goes on after USR1", "USR1 ended it", advice)
     if not warned:
         advice = (
-            "A shell runs a trap only when no program is in its foreground: put `&` after the "
-            "launch, then wait. $! is the shell of `launch`, and what it started is its child: "
-            'pkill -USR1 -P "$!"'
+            "A shell runs a trap only when no program is in its foreground. And to whom does your "
         )
+        advice += "trap send USR1: to the shell of `launch`, or to what that has started?"
         raise CheckFailed("the ranks receive USR1", "they do not", advice)
     if not again or early:
         advice = (
-            "The signal ends the first `wait` early, with exit code 138, while the ranks are still "
-            'saving. Wait again to get their exit code: wait "$ranks" || wait "$ranks" || status=$?'
+            "The signal ends `wait` early, with a code of its own, while the ranks still save. "
         )
+        advice += "Whose exit code does the job need, and when is it there?"
         raise CheckFailed("status is 75, the exit code of the ranks", "another one", advice)
     check_requeue(job_file)
     return "The shell receives USR1, and so do the ranks."

@@ -1,4 +1,4 @@
-"""Check the state (15.1), the sampler (15.2), the warning (15.4), and steps in pieces (15.9)."""
+"""Check the sampler (15.1), the warning (15.4), and steps in pieces (15.8)."""
 
 import io
 import itertools
@@ -10,80 +10,6 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 from lessons.toolkit.checks.shared.real_ranks import on_ranks
 
 SAMPLES, BATCH, SEED = 12, 4, 3
-
-
-class Steps:
-    """A replacement for the student's sampler that only counts its batches."""
-
-    number = 0
-
-    def state(self) -> int:
-        return self.number
-
-    def load(self, state: int) -> None:
-        self.number = state
-
-
-def small_training(snapshot: ModuleType, seed: int) -> Any:
-    import torch
-
-    torch.manual_seed(seed)
-    network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Linear(3, 1))
-    optimizer = torch.optim.AdamW(network.parameters(), 0.1)
-    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)
-    return snapshot.Training(network, optimizer, schedule, Steps())
-
-
-def make_step(training: Any) -> None:
-    import torch
-
-    training.optimizer.zero_grad()
-    training.network(torch.rand(5, 4)).square().sum().backward()
-    training.optimizer.step()
-    training.schedule.step()
-    training.sampler.number += 1
-
-
-ADVICE = {  # part of the state -> what to try if it is not the same
-    "parameters": "Call network.state_dict() in capture, and network.load_state_dict in restore.",
-    "optimizer": "Adam's running means and its count of steps are in optimizer.state_dict().",
-    "schedule": "The schedule counts its steps, too: save schedule.state_dict().",
-    "sampler": "Call sampler.state() in capture, and sampler.load(…) in restore.",
-    "random": "Call torch.get_rng_state() in capture, and torch.set_rng_state(…) in restore.",
-}
-
-
-def parts_of(training: Any) -> dict[str, str]:
-    """Return the numbers in each part of a training."""
-    import torch
-
-    parts = (
-        list(training.network.parameters()),
-        list(training.optimizer.state.values()),
-        training.schedule.last_epoch,
-        training.sampler.number,
-        torch.get_rng_state().tolist(),
-    )
-    return {name: repr(part) for name, part in zip(ADVICE, parts, strict=True)}
-
-
-@exercise("15.1")
-def check_15_1(snapshot: ModuleType) -> str:
-    """A restored run takes the same steps as the one that was captured."""
-    import torch
-
-    with torch.random.fork_rng(devices=[]):
-        training = small_training(snapshot, SEED)
-        for _ in range(3):
-            make_step(training)
-        saved, right = stored(snapshot.capture(training)), parts_of(training)
-        fresh = small_training(snapshot, SEED + 1)
-        snapshot.restore(fresh, saved)
-        found = parts_of(fresh)
-    for name, advice in ADVICE.items():
-        if found[name] != right[name]:
-            raise CheckFailed(f"after restore: the same {name} as before", "others", advice)
-    return "Parameters, optimizer, schedule, sampler and random state come back."
 
 
 def stored(saved: Any) -> Any:
@@ -100,8 +26,8 @@ def stored(saved: Any) -> Any:
         raise CheckFailed("a state that torch.load reads", type(error).__name__, advice) from None
 
 
-@exercise("15.2")
-def check_15_2(sampler: ModuleType) -> str:
+@exercise("15.1")
+def check_15_1(sampler: ModuleType) -> str:
     """A new sampler that loads a state gives exactly the batches that the old one would."""
     for taken in (2, 3, 5):  # within an epoch, after its end, and in the second one
         old, new = sampler.Sampler(SAMPLES, SEED), sampler.Sampler(SAMPLES, SEED + 1)
@@ -115,10 +41,9 @@ def check_15_2(sampler: ModuleType) -> str:
         right, found = ([each.next_batch(BATCH).tolist() for _ in range(5)] for each in (old, new))
         if found != right:
             advice = (
-                "Save the generator as it was before this epoch's shuffle (self.before), and in "
-                "load: set it, shuffle exactly once, then set the position. shuffle() sets the "
-                "position to 0."
+                "The new sampler has to shuffle exactly as the old one did in this epoch. What "
             )
+            advice += "did the generator look like then, and what else does shuffle() change?"
             raise CheckFailed(f"after {taken} batches: {right}", f"{found}", advice)
     return "No sample is read twice, and none is left out."
 
@@ -132,10 +57,12 @@ def check_15_4(signals: ModuleType) -> str:
         answers = on_ranks(2, partial(answer_of, signals, who), check_15_4, hangs)
         for rank, answer in enumerate(answers):
             if answer is not right:
-                advice = "Return bool(flag). The tensor is 0 on a rank without a signal."
+                advice = (
+                    "Return True or False, the same on all ranks. Nobody was warned, or one was."
+                )
                 if answer is False:
-                    advice = "Otherwise rank 0 saves and ends while the others wait for its "
-                    advice += "gradients: all_reduce the flag with dist.ReduceOp.MAX."
+                    advice = "Otherwise one rank saves and ends while the others wait for its "
+                    advice += "gradients. Which collective tells all ranks what one of them knows?"
                 case = "no rank is warned" if who is None else f"rank {who} of 2 is warned"
                 raise CheckFailed(
                     f"{case}: {right} on every rank", f"{shown(answer)} on rank {rank}", advice
@@ -149,8 +76,8 @@ def answer_of(signals: ModuleType, who: int | None, rank: int) -> Any:
     return signals.anyone_warned("cpu")
 
 
-@exercise("15.9")
-def check_15_9(add_gradients: Any) -> str:
+@exercise("15.8")
+def check_15_8(add_gradients: Any) -> str:
     """The gradients of all ranks and pieces add up to the whole batch's gradient."""
     for size, most in ((2, 6), (1, 5), (2, 4), (3, 3)):
         try_pieces(add_gradients, size, most)
@@ -181,8 +108,7 @@ def try_pieces(add_gradients: Any, size: int, most: int) -> None:
         advice = "Split this rank's part into pieces: .split(most)."
         raise CheckFailed(case, seen, advice)
     if weights.grad is None or not torch.allclose(weights.grad, right):
-        advice = "Call backward for each piece, with its loss times len(piece) / len(batch): then "
-        advice += "the sum over all pieces and ranks is the mean over the batch."
+        advice = "A piece's loss is a mean over the piece. What is its share of the batch's mean?"
         raise CheckFailed(f"{case}: the gradient is {right}", shown(weights.grad), advice)
     what, advice = f"{case}: the losses' sum", "Add up the weighted losses of the pieces."
     compare(sum(number(loss, what) for loss in losses), whole.item(), what, {}, advice)

@@ -1,0 +1,116 @@
+"""Save a small sharded network with lesson 15's functions, and look at what is there meanwhile.
+
+All ranks call `shards_met`. The package does not import this file, because it needs PyTorch.
+"""
+
+import contextlib
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import torch
+import torch.distributed as dist
+from torch.distributed.checkpoint import CheckpointException
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+
+from lessons.toolkit.probes.surviving import CutError
+
+SHARDS = ("background", "no name yet", "named", "by all ranks", "as it was", "old one kept")
+
+
+def shards_met(sharded: ModuleType, device: Any, where: str = ".") -> dict[str, bool]:
+    """Return which expectations the checkpoints of a sharded network meet.
+
+    where: a folder that all ranks see.
+    """
+    rank, met = dist.get_rank(), dict.fromkeys(SHARDS, False)
+    shared = [tempfile.mkdtemp(dir=where) if rank == 0 else ""]
+    dist.broadcast_object_list(shared)
+    folder = Path(shared[0])
+    network, optimizer = small(device)
+    saver = sharded.Saver()
+    try:
+        with writes(held_back) as (threads, go):
+            saver.save(network, optimizer, folder, 5)
+            right = values(network, optimizer)
+            update(network, optimizer)
+            met["no name yet"] = sharded.newest(folder) is None
+            go.set()
+            saver.finish()
+        met["background"] = bool(threads) and threading.main_thread() not in threads
+        newest = sharded.newest(folder)
+        met["named"] = newest is not None and newest.name == "step_000005"
+        if met["named"]:
+            writers = {file.name.split("_")[2] for file in newest.glob("__*.distcp")}
+            met["by all ranks"] = len(writers) == dist.get_world_size()
+            fresh = small(device)
+            sharded.load(*fresh, newest)
+            met["as it was"] = all(map(torch.equal, values(*fresh), right))
+        with writes(cut if rank == dist.get_world_size() - 1 else held_back) as (_, go):
+            go.set()
+            with contextlib.suppress(CutError, CheckpointException):
+                saver.save(network, optimizer, folder, 10)
+                saver.finish()
+        met["old one kept"] = met["named"] and sharded.newest(folder) == newest
+    finally:
+        dist.barrier()
+        if rank == 0:
+            shutil.rmtree(folder)
+    return met
+
+
+def small(device: Any) -> tuple[Any, Any]:
+    """Return a small sharded network and its optimizer, after an update."""
+    torch.manual_seed(5)
+    network = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.Linear(6, 2)).to(device)
+    fully_shard(network, mesh=init_device_mesh(torch.device(device).type, (dist.get_world_size(),)))
+    optimizer = torch.optim.AdamW(network.parameters(), 0.1)
+    update(network, optimizer)
+    return network, optimizer
+
+
+def update(network: Any, optimizer: Any) -> None:
+    for param in network.parameters():
+        param.grad = torch.ones_like(param)
+    optimizer.step()
+
+
+def values(network: Any, optimizer: Any) -> list[torch.Tensor]:
+    """Return copies of what this rank holds."""
+    states = [each for state in optimizer.state.values() for each in state.values()]
+    return [
+        getattr(each, "_local_tensor", each).clone() for each in (*network.parameters(), *states)
+    ]
+
+
+def held_back(go: threading.Event, threads: list[Any]) -> None:
+    """Let other threads wait for `go`. If it does not come, the main thread waits for them."""
+    if threading.current_thread() is not threading.main_thread() and not go.wait(10):
+        threads.append(threading.main_thread())
+
+
+def cut(go: threading.Event, threads: list[Any]) -> None:
+    raise CutError("the write was cut")
+
+
+@contextlib.contextmanager
+def writes(before: Callable[..., None]) -> Iterator[tuple[list[Any], Any]]:
+    """Call `before` at each torch.save. Provide the threads that call it, and an event for them."""
+    real, threads, go = torch.save, list[Any](), threading.Event()
+
+    def save(*arguments: Any, **options: Any) -> None:
+        threads.append(threading.current_thread())
+        before(go, threads)
+        real(*arguments, **options)
+
+    try:
+        with patch.object(torch, "save", save):
+            yield threads, go
+    finally:
+        go.set()
