@@ -52,21 +52,17 @@ def start_horovod():
 
 def make_optimizer(lr):
     """Do step 3: return an Adam that averages all ranks' gradients, with a rate for the batch."""
-    raise NotImplementedError(
-        "Exercise 7.2: the rate times the number of ranks, Adam wrapped by Horovod"
-    )
+    raise NotImplementedError("Exercise 7.2: Adam that averages, with a rate for the larger batch")
 
 
 def start_alike(model):
     """Do step 4: start every rank with the parameters of rank 0."""
-    raise NotImplementedError("Exercise 7.3: broadcast the model's variables from rank 0")
+    raise NotImplementedError("Exercise 7.3: give every rank the same parameters")
 
 
 def checkpoints(path):
     """Do step 5: return a list of callbacks, with which only rank 0 writes the file."""
-    raise NotImplementedError(
-        "Exercise 7.4: on rank 0 a ModelCheckpoint of the weights, else an empty list"
-    )
+    raise NotImplementedError("Exercise 7.4: callbacks that write the weights, on one rank")
 
 
 def command_line():

@@ -55,21 +55,21 @@ def start_horovod():
 
 def make_optimizer(lr):
     """Do step 3: return an Adam that averages all ranks' gradients, with a rate for the batch."""
-    ### BEGIN SOLUTION Exercise 7.2: the rate times the number of ranks, Adam wrapped by Horovod
+    ### BEGIN SOLUTION Exercise 7.2: Adam that averages, with a rate for the larger batch
     return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))
     ### END SOLUTION
 
 
 def start_alike(model):
     """Do step 4: start every rank with the parameters of rank 0."""
-    ### BEGIN SOLUTION Exercise 7.3: broadcast the model's variables from rank 0
+    ### BEGIN SOLUTION Exercise 7.3: give every rank the same parameters
     broadcast_variables(model.variables, root_rank=0)
     ### END SOLUTION
 
 
 def checkpoints(path):
     """Do step 5: return a list of callbacks, with which only rank 0 writes the file."""
-    ### BEGIN SOLUTION Exercise 7.4: on rank 0 a ModelCheckpoint of the weights, else an empty list
+    ### BEGIN SOLUTION Exercise 7.4: callbacks that write the weights, on one rank
     checkpoint = keras.callbacks.ModelCheckpoint(path, save_weights_only=True)
     return [checkpoint] if hvd.rank() == 0 else []
     ### END SOLUTION

@@ -27,10 +27,15 @@ def fitted_curves(
 
 
 @picture
-def losses(figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10.0) -> None:
-    """Plot the loss after each step, one line per run. Values above `highest` are cut off."""
+def losses(
+    figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10.0, per: str = "step"
+) -> None:
+    """Plot the loss after each step, one line per run. Values above `highest` are cut off.
+
+    per: "epoch" if the values are those of epochs, which count from 1.
+    """
     axes = figure.subplots()
-    ends = []
+    ends, first = [], int(per == "epoch")
     for place, (name, values) in enumerate(runs.items()):
         colour = COLOURS[place % len(COLOURS)]
         inside = [v if math.isfinite(v) and v <= highest else math.nan for v in values]
@@ -39,11 +44,12 @@ def losses(figure: Any, runs: Mapping[str, Sequence[float]], highest: float = 10
             inside[out:] = [math.nan] * (len(inside) - out)
             axes.plot(out, highest, "^", color=colour, ms=10, clip_on=False)
             name = f"{name}: leaves the picture"
-        axes.plot(range(len(inside)), inside, color=colour, lw=1.8, label=name)
+        axes.plot(range(first, len(inside) + first), inside, color=colour, lw=1.8, label=name)
         ends.append(len(values))
     axes.set_yscale("log")
-    axes.set(xlabel="step", ylabel="loss", xlim=(0, max(ends) - 1))
+    axes.set(xlabel=per, ylabel="loss", xlim=(first, max(ends) - 1 + first))
     axes.set_ylim(top=highest)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 
 

@@ -166,19 +166,19 @@ class SimulatedRank:
             self.world.changed.notify_all()
         return parts
 
-    def from_root(self, call: str, thing: Any, root: int) -> Any:
-        """Return what the root passes to this collective, when all ranks have called it."""
+    def from_all(self, call: str, thing: Any) -> list[Any]:
+        """Return what each rank passes to this collective, when all have called it."""
         parts = self.take_part((call, thing))
         Transfer(self, lambda: len(parts) == self.size, f"waits in {call}", lambda: None).Wait()
         if len(calls := {name for name, _ in parts.values()}) > 1:
             raise Hang(f"ranks call {' and '.join(sorted(calls))} at the same time")
-        return parts[root][1]
+        return [parts[rank][1] for rank in range(self.size)]
 
     def bcast(self, obj: Any = None, root: int = 0) -> Any:
-        return self.from_root("bcast", obj, root)
+        return self.from_all("bcast", obj)[root]
 
     def scatter(self, sendobj: Any = None, root: int = 0) -> Any:
-        sent = self.from_root("scatter", sendobj, root)
+        sent = self.from_all("scatter", sendobj)[root]
         if not isinstance(sent, list | tuple) or len(sent) != self.size:
             raise ValueError(f"scatter takes a list of {self.size} items, one for each rank")
         return sent[self.rank]

@@ -1,7 +1,5 @@
 """The public checks of lesson 07: right solutions pass, each usual mistake gets its advice."""
 
-import math
-
 import pytest
 from advice import ROOT, assert_advice, assert_passes, failure
 
@@ -92,28 +90,41 @@ def test_the_programs_steps():
 
 
 # Exercise 7.5
-def epochs(asked, size):
-    return math.ceil(asked / size)
+def on_rank_0_only(hvd, accuracy, file):
+    if hvd.rank() == 0:
+        file.write(f"{hvd.allreduce(accuracy)}\n")
 
 
-def passes(asked, size):
-    return epochs(asked, size) * size
+def on_all_ranks(hvd, accuracy, file):
+    file.write(f"{hvd.allreduce(accuracy)}\n")
 
 
-EPOCHS = [
-    (lambda asked, size: asked // size, passes, "Round up"),
-    (lambda asked, size: asked / size, passes, "whole epochs"),
-    (lambda asked, size: asked * size, passes, "Divide"),
+def own_only(hvd, accuracy, file):
+    if hvd.rank() == 0:
+        file.write(f"{accuracy}\n")
+
+
+def right(hvd, accuracy, file):
+    mean = hvd.allreduce(accuracy, name="accuracy")
+    if not hvd.rank():
+        file.write(f"{mean}\n")
+
+
+WRITERS = [
+    (on_rank_0_only, "it hangs"),
+    (on_all_ranks, "How many of them"),
+    (own_only, "rank 0's own"),
+    (lambda *_: None, "0 lines"),
 ]
 
 
-def test_epochs():
-    lesson_07.check_7_5(epochs, passes)
+def test_a_mean_that_is_written_once():
+    lesson_07.check_7_5(right)
 
 
-@pytest.mark.parametrize(("each", "together", "advice"), EPOCHS)
-def test_wrong_epochs(each, together, advice):
-    assert_advice(failure(lesson_07.check_7_5, each, together), advice)
+@pytest.mark.parametrize(("wrong", "advice"), WRITERS)
+def test_wrong_writers(wrong, advice):
+    assert_advice(failure(lesson_07.check_7_5, wrong), advice)
 
 
 # Exercise 7.6

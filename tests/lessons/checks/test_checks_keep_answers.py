@@ -112,10 +112,3 @@ def test_no_check_prints_a_graded_number(lesson, capsys, tmp_path, monkeypatch):
 )
 def test_the_search_finds_numbers(text, keys):
     assert revealed(text, "02") == keys
-
-
-def test_passes_of_three_ranks_are_asked_with_other_numbers():
-    """Lesson 07 asks for 4 epochs on 3 ranks, and a single digit cannot be searched for."""
-    from lessons.toolkit.checks.lesson_07 import horovod
-
-    assert horovod.ASKED != 4

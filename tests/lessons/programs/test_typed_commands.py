@@ -30,8 +30,6 @@ NOT_HERE = {
     "exit": "gives an allocation back, and there is none",
     "launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out": FULL,
     "sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
-    "for n in 1 2 4; do sbatch --nodes=$n --ntasks=$((4 * n)) --ntasks-per-node=4 job_nodes.sbatch;"
-    " done": FULL,
 }
 # Slurm's own are typed on a Slurm: tests/cluster/box/test_box_typed.py.
 

@@ -1,6 +1,11 @@
-"""Check a diagnosis: a run's traces show which of five steps is missing (7.6)."""
+"""Check a repaired function (7.5), and a diagnosis from a run's traces (7.6)."""
 
-from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise, shown
+import io
+from types import SimpleNamespace
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, compare, exercise, shown
+from lessons.toolkit.ranks import Hang, run_on_ranks
 
 NOT_SENT = (
     "The ranks started with different parameters and never became equal (compare with 1e-6): "
@@ -31,3 +36,30 @@ def check_7_6(diagnose: Function) -> str:
             expected = f'diagnose({start:g}, {end:g}, {rate:g}) is "{right}"'
             raise CheckFailed(expected, shown(found), why)
     return "The rate and the spreads at the start and at the end distinguish four faults."
+
+
+@exercise("7.5")
+def check_7_5(write_accuracy: Function) -> str:
+    """Three ranks go on, and one of them has written the mean of all three accuracies, once."""
+    expected = "three ranks go on, and one line is written"
+
+    def on_rank(comm: Any, accuracy: float) -> str:
+        def mean(value: float, **_: Any) -> float:
+            return float(sum(comm.from_all("allreduce", value)) / comm.size)
+
+        numbers = {"rank": comm.Get_rank, "local_rank": comm.Get_rank, "size": comm.Get_size}
+        file = io.StringIO()
+        write_accuracy(SimpleNamespace(**numbers, allreduce=mean), accuracy, file)
+        return file.getvalue()
+
+    try:
+        written = run_on_ranks(on_rank, [0.9, 0.93, 0.99]).results
+    except Hang as hang:
+        advice = "Rank 0 waits for the others. Which calls do they make?"
+        raise CheckFailed(expected, f"it hangs: {hang}", advice) from None
+    lines = [line for text in written for line in text.splitlines()]
+    if len(lines) != 1:
+        advice = "All ranks compute the mean. How many of them write it?"
+        raise CheckFailed(expected, f"{len(lines)} lines", advice)
+    compare(float(lines[0]), 0.94, "the written mean", {0.9: "That is rank 0's own accuracy."})
+    return "All ranks compute the mean, and one of them writes it."

@@ -1,4 +1,4 @@
-"""Checks for the Horovod exercises (7.1 to 7.5).
+"""Checks for the Horovod exercises (7.1 to 7.4).
 
 They start no ranks, because that takes too long for a notebook. Horovod is the real one, but only
 says that it is one rank of several. The jobs' records show the effect on real ranks.
@@ -13,8 +13,6 @@ from unittest import mock
 
 from lessons.toolkit.checks.shared.check import (
     CheckFailed,
-    Function,
-    check_number,
     compare,
     exercise,
     number,
@@ -206,29 +204,3 @@ def check_file(path: Path, files: list[str], model: Any, other: Any) -> None:
     if not right:
         advice = "ModelCheckpoint(path, save_weights_only=True): --resume reads only the weights."
         raise CheckFailed("a file with the weights", "another kind of file", advice)
-
-
-ASKED = 10  # numbers that are not in the lesson's question
-SIZES = (1, 2, 3, 4, 7, 16)
-
-
-@exercise("7.5")
-def check_7_5(epochs: Function, passes: Function) -> str:
-    """10 epochs on 1, 2, 3, 4, 7, 16 ranks are 10, 5, 4, 3, 2, 1 epochs per rank, never 0."""
-    for size in SIZES:
-        mistakes = {
-            0: "This rounds down: with more ranks than epochs, no rank would train. Round up.",
-            ASKED / size: "A program runs whole epochs: round up with math.ceil.",
-            ASKED // size: "This rounds down, so requested passes would be missing. Round up.",
-            ASKED * size: "Divide: all ranks share the requested passes.",
-        }
-        check_number(epochs, "epochs", (ASKED, size), -(-ASKED // size), mistakes)
-    for size in SIZES:
-        each = -(-ASKED // size)
-        mistakes = {
-            each: "These are the epochs of one rank. How many passes do all ranks make together?",
-            ASKED: "That is the requested number. Rounding up gives more for some ranks.",
-        }
-        otherwise = "Every rank makes epochs(asked, size) passes; there are size ranks."
-        check_number(passes, "passes", (ASKED, size), each * size, mistakes, otherwise)
-    return "10, 5, 4, 3, 2, 1 epochs; together 10, 10, 12, 12, 14, 16 passes over the data."
