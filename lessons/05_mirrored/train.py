@@ -64,7 +64,7 @@ def build_mirrored(strategy, name, size, lr):
 
 def for_all(batch, lr, replicas):
     """Return the global batch and rate from those of one replica."""
-    raise NotImplementedError("Exercise 5.3: both times the number of replicas")
+    raise NotImplementedError("Exercise 5.3: the batch of all replicas, and a rate for it")
 
 
 def command_line():

@@ -6,4 +6,3 @@ from lessons.toolkit.checks.lesson_05.replicas import (
     check_5_3 as check_5_3,
     check_5_4 as check_5_4,
 )
-from lessons.toolkit.checks.lesson_05.results import check_5_5 as check_5_5, check_5_6 as check_5_6

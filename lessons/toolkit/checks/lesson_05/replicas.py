@@ -1,4 +1,4 @@
-"""Checks of a network's copies (5.2), the global batch (5.3), and equal work (5.4)."""
+"""Checks of a network's copies (5.2), the global batch and equal work (5.3), and a loss (5.4)."""
 
 from numbers import Integral
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 from lessons.toolkit.checks.shared.check import (
     CheckFailed,
     Function,
-    check_number,
     compare,
     exercise,
     number,
@@ -59,31 +58,34 @@ def check_5_2(program: Any) -> str:
 
 
 @exercise("5.3")
-def check_5_3(for_all: Function, steps: Function) -> str:
-    """Multiply batch and rate by N: with 2,048 images per replica, 1, 2, 4 make 25, 13, 7 steps."""
-    for replicas in (2, 4, 1):
-        call = f"for_all(128, 0.01, {replicas})"
+def check_5_3(for_all: Function, same_work: Function) -> str:
+    """The global batch and rate follow from those of a replica, and `same_work` goes back."""
+    for n in (2, 4, 1):
         batches = {
-            128: "This is the batch of one replica. All replicas share the data: multiply by N.",
-            128 / replicas: "Multiply: each replica keeps its batch, and the global one grows.",
-            0.01 * replicas: "Return the batch first, then the rate.",
+            128: "This is the batch of one replica. All replicas share the data.",
+            128 / n: "Each replica keeps its batch, and the global one grows.",
+            0.01 * n: "Return the batch first, then the rate.",
         }
         rates = {
             0.01: "Each step averages over N times as many images, so there are N times fewer "
-            "steps: multiply the rate by N.",
-            0.01 / replicas: "Multiply.",
-            0.01 * replicas**0.5: "The square-root rule comes in lesson 09. Here, multiply by N.",
+            "steps, none of them longer than before.",
+            0.01 * n**0.5: "The square-root rule comes in lesson 09.",
         }
-        right = (128 * replicas, 0.01 * replicas)
-        check_batch_and_rate(for_all(128, 0.01, replicas), call, right, batches, rates)
-    for replicas, right_steps in ((1, 25), (2, 13), (4, 7)):
-        mistakes = {
-            25: "A step takes per_replica x replicas images.",
-            50_000 // (2048 * replicas): "This leaves out the last, smaller batch: round up.",
-            50_000 / (2048 * replicas): "The number of steps is a whole number: round up.",
+        right = (128 * n, 0.01 * n)
+        check_batch_and_rate(
+            for_all(128, 0.01, n), f"for_all(128, 0.01, {n})", right, batches, rates
+        )
+    undone = "for_all of the program follows: same_work has to undo it."
+    for n in (2, 4, 1):
+        batches = {
+            128: f"Then the global batch is {128 * n}: a different training with fewer steps.",
+            128 * n: undone,
         }
-        check_number(steps, "steps", (50_000, 2048, replicas), right_steps, mistakes)
-    return "Global batch and rate grow with N; 1, 2 and 4 replicas need 25, 13 and 7 steps."
+        call = f"same_work({n}) for each replica"
+        right = (128 / n, 0.02 / n)
+        rates = {0.02: undone, 0.02 * n: undone}
+        check_batch_and_rate(same_work(n), call, right, batches, rates)
+    return "On all n replicas together, same_work gives a batch of 128 and a rate of 0.02."
 
 
 def check_batch_and_rate(
@@ -102,15 +104,29 @@ def check_batch_and_rate(
 
 
 @exercise("5.4")
-def check_5_4(same_work: Function) -> str:
-    """The batch of all n replicas together is 128, and the rate is 0.02."""
-    divide = "The program already multiplies by n, so divide here."
-    for n in (2, 4, 1):
-        batches = {
-            128: f"Then the global batch is {128 * n}: a different training with fewer steps.",
-            128 * n: divide,
+def check_5_4(loss_of: Function) -> str:
+    """The losses of all replicas add up to the mean over the whole batch, also of unequal parts."""
+    import numpy as np
+
+    rng = np.random.default_rng(5)
+    images, labels = rng.random((8, 3), np.float32), rng.integers(0, 3, 8)
+
+    def model(images: Any, training: bool = False) -> Any:
+        return images / images.sum(axis=1, keepdims=True)
+
+    losses = -np.log(model(images)[range(8), labels])
+    for cuts in ([4], [5], []):
+        parts = np.split(np.arange(8), cuts)
+        sizes = " and ".join(str(len(part)) for part in parts)
+        means = sum(losses[part].mean() for part in parts)
+        mistakes = {
+            means: "Each replica's mean counts as if its images were the whole batch.",
+            means / 2: "That is right for two equal parts only.",
+            losses.sum(): "That is the sum over the whole batch, which grows with it.",
         }
-        rates = {0.02: divide, 0.02 * n: divide}
-        call = f"same_work({n}) for each replica"
-        check_batch_and_rate(same_work(n), call, (128 / n, 0.02 / n), batches, rates)
-    return "128 and 0.02, 64 and 0.01, 32 and 0.005."
+        found = sum(
+            number(loss_of(model, images[part], labels[part], 8), "loss_of(…)") for part in parts
+        )
+        what = f"the sum of the replicas' losses, for parts of {sizes} images"
+        compare(found, float(losses.mean()), what, mistakes)
+    return "In parts of 4 and 4, of 5 and 3, or whole: an image weighs an eighth."
