@@ -1,4 +1,4 @@
-"""Check parts of a data set (8.1), of a list of files (8.2), and of the samples (8.5)."""
+"""Check parts of a data set (8.1), and of the samples (8.5)."""
 
 from collections import Counter
 from typing import Any
@@ -64,25 +64,6 @@ def check_8_1(partition: Function) -> str:
                 "Order the indices by class, then distribute them: by_class[part::parts].",
             )
     return "1,003 images in 8 parts: the numbers of each digit differ by at most one."
-
-
-@exercise("8.2")
-def check_8_2(round_robin: Function) -> str:
-    """Every item goes to exactly one rank, and shares differ by at most one item."""
-    for items, size in ((7, 2), (8, 2), (10, 4), (3, 3), (5, 1), (2, 3)):
-        names = [f"part_{n}" for n in range(items)]
-        what = f"{items} files, {size} ranks"
-        shares = as_lists(round_robin(list(names), size), f"round_robin({what})", size)
-        advice = (
-            "Rank r takes items r, r + size, r + 2 size and so on, until none is left. Ranks and "
-            "items are numbered from 0."
-        )
-        each_once(shares, names, what, advice)
-        if shares != [names[rank::size] for rank in range(size)]:
-            expected = f"{what}: the first rank gets {', '.join(names[::size])}"
-            advice = "Deal the files out one by one, like cards, not in blocks."
-            raise CheckFailed(expected, ", ".join(map(str, shares[0])), advice)
-    return "7 files on 2 ranks are 4 and 3; each file is read once."
 
 
 @exercise("8.5")

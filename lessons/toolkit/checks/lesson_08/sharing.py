@@ -1,4 +1,4 @@
-"""Check how ranks share what rank 0 has read (8.3), and agree on their steps (8.4).
+"""Check a mean over ranks (8.2), a share of what rank 0 has read (8.3), and common steps (8.4).
 
 Several ranks are simulated by threads of this process.
 """
@@ -15,8 +15,10 @@ from lessons.toolkit.checks.shared.check import (
     CheckFailed,
     Function,
     check_number,
+    compare,
     exercise,
     failure,
+    number,
     shown,
 )
 from lessons.toolkit.ranks import DataDistributionError, Hang, run_on_ranks
@@ -32,6 +34,41 @@ ON_ALL = (
     "DataDistributionError(problem) on every rank. sys.exit() would end one rank only. All ranks "
     "call the same collectives in the same order."
 )
+
+
+class Summing:
+    """A simulated rank that has `allreduce` too, which lesson 06's exercises must not use."""
+
+    def __init__(self, comm: Any) -> None:
+        self.comm = comm
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.comm, name)
+
+    def allreduce(self, sendobj: Any, op: Any = None) -> Any:
+        return sum(self.comm.from_all("allreduce", sendobj))
+
+
+@exercise("8.2")
+def check_8_2(accuracy: Function) -> str:
+    """The accuracy over all ranks' images, also if a rank has fewer images, or none."""
+    for counts in ([(90, 100), (10, 50)], [(30, 40), (10, 40)], [(9, 10), (0, 0), (3, 30)]):
+        what = f"accuracy on ranks with {', '.join(f'{n} of {m}' for n, m in counts)} images right"
+        try:
+            found = run_on_ranks(lambda comm, own: accuracy(Summing(comm), *own), counts).results
+        except Hang as hang:
+            advice = "Every rank has to call the same collectives, in the same order."
+            raise CheckFailed(f"{what}: no rank waits", f"it hangs: {hang}", advice) from None
+        right, tested = (sum(column) for column in zip(*counts, strict=True))
+        shares = [n / m for n, m in counts if m]
+        mistakes = {
+            sum(shares) / len(counts): "A rank with few images counts as much as one with many.",
+            sum(shares) / len(shares): "A rank with few images counts as much as one with many.",
+            float(right): "That is a number of images, not a share of them.",
+        }
+        for rank, value in enumerate(found):
+            compare(number(value, what), right / tested, f"{what}: rank {rank}", mistakes)
+    return "Each image counts once, whichever rank has it."
 
 
 @exercise("8.3")
@@ -55,7 +92,7 @@ def check_8_3(distribute: Function, program: Any) -> str:
                 "`if comm.Get_rank() == 0:`.",
             )
         if found != [FILES[rank::size] for rank in range(size)]:
-            advice = f"Is there a `return`? Call round_robin on rank 0, then scatter. {RETURNS}"
+            advice = f"Is there a `return`? Deal the items out on rank 0, then scatter. {RETURNS}"
             expected = f"{what}: rank 0 gets {', '.join(FILES[::size])}"
             raise CheckFailed(expected, shown(found[0]), advice)
     failures = {
