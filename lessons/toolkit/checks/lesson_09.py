@@ -33,28 +33,6 @@ def check_9_1(scaled: Function) -> str:
     return "0.1, 0.4 and 1.6 for 16 workers."
 
 
-NAMES = {
-    ("Adam", "SGD"): "Those optimizers have the same rate in both tables.",
-    ("Adagrad", "Ftrl"): "The names are right: sort them.",
-    ("Adagrad", "Ftrl", "Lion"): "Loop over the names of the old table: a new name has nothing to "
-    "compare with.",
-}
-
-
-@exercise("9.1b")
-def check_9_1b(differing: Function) -> str:
-    """differing(old, new) returns the optimizers with different start rates, sorted."""
-    old = {"SGD": 0.01, "Adam": 0.001, "Ftrl": 1.0, "Adagrad": 0.01}
-    new = {"Adam": 0.001, "Adagrad": 0.001, "SGD": 0.01, "Ftrl": 0.001, "Lion": 0.001}
-    found = differing(dict(old), dict(new))
-    names = list(map(str, found)) if isinstance(found, list | tuple | set) else []
-    if names != ["Adagrad", "Ftrl"]:
-        advice = "Compare old[name] with new[name] for each name of old, and return the names only."
-        advice = NAMES.get(tuple(sorted(names)), advice)
-        raise CheckFailed(["Adagrad", "Ftrl"], shown(found), advice)
-    return "Look up defaults; do not rely on memory."
-
-
 NO_EXPONENTIAL = 'decay may also be "exponential": peak * 0.01 ** done.'
 COUNT_FROM = "Count the decay from the end of the warm-up: (step - warmup) / (total - warmup)."
 

@@ -79,10 +79,10 @@ def four_curves(figure: Any) -> None:
     epochs = range(1, 21)
     small = [2.3 * math.exp(-0.9 * n) + 0.5 / n + 0.02 for n in epochs]
     cases = {  # training loss, and how far the test loss is above it at the end
-        "curve 1": ([2.3 - 0.07 * n for n in epochs], 0.03),
-        "curve 2": ([1.6 if n == 1 else 2.35 - 0.04 * math.sin(2.0 * n) for n in epochs], 0.03),
-        "curve 3": (small, 0.45),
-        "curve 4": (small, 0.03),
+        "curve 1": ([1.6 if n == 1 else 2.35 - 0.04 * math.sin(2.0 * n) for n in epochs], 0.03),
+        "curve 2": (small, 0.03),
+        "curve 3": ([2.3 - 0.07 * n for n in epochs], 0.03),
+        "curve 4": (small, 0.45),
     }
     panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
     for axes, (name, (trained, rise)) in zip(panels, cases.items(), strict=True):
