@@ -19,7 +19,7 @@
 # the training? Only the size of the whole batch matters here, not which worker computes which part. So one process
 # can stand in for 64 workers.
 #
-# Allow 90 minutes. On two CPU cores all runs on this page take about a minute.
+# Allow 100 minutes. On two CPU cores all runs on this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": 12,800 images, two seeds. "full": all 60,000, three seeds, and GPUs
@@ -88,13 +88,7 @@ course.answers.note(predict_race=predict_race, predict_better=predict_better)
 # - **square root**: √N times the rate. The error of a mean over N times the samples falls as 1/√N.
 #
 # **Exercise 9.1.** Complete `scaled` in `rates.py`.
-
-# %% tags=["check"]
-import rates
-
-course.check("9.1", rates.scaled)
-
-# %% [markdown]
+#
 # Both rules start from a rate that suits the small batch and the optimizer. Look up a default before you scale it: since
 # 2018, Keras has changed those of Adagrad and Adadelta.
 #
@@ -109,6 +103,9 @@ course.check("9.1", rates.scaled)
 # **Exercise 9.2.** Complete `lr_at` in `rates.py`. `warmup` and `total` are numbers of steps.
 
 # %% tags=["check"]
+import rates
+
+course.check("9.1", rates.scaled)
 course.check("9.2", rates.lr_at)
 
 # %% [markdown]
@@ -123,6 +120,27 @@ course.check("9.2", rates.lr_at)
 
 # %% tags=["check"]
 course.check("9.3", rates.update, rates.lars)
+
+# %% [markdown]
+# Keras writes momentum in another way, with the rate *inside* the sum:
+#
+#     velocity = momentum * velocity - rate * gradient
+#     return w + velocity, velocity
+#
+# **Exercise 9.3b.** With one rate for all steps, this is your `update`. With a schedule it is not: while the rate
+# rises, the steps are too short. Repair one line. `rate_before` is the rate of the step before.
+
+
+# %% tags=["exercise"]
+def keras_update(w, gradient, velocity, rate, rate_before, momentum):
+    ### BEGIN SOLUTION Exercise 9.3b: the two lines from above, one of them repaired
+    velocity = momentum * velocity * rate / rate_before - rate * gradient
+    return w + velocity, velocity
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+course.check("9.3b", keras_update)
 
 # %% [markdown]
 # ## The sweep
@@ -345,9 +363,8 @@ course.plots.race(needed, gains, target)
 # ## The schedule in Horovod
 #
 # `train_horovod.py` is lesson 07's program with your `rates.py`, and divides the data as in lesson 08. Before every
-# step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in `lars_keras.py` (twenty lines). With
-# momentum, Keras' own SGD is a different rule: each gradient keeps its rate inside the sum, while your `update` and
-# PyTorch multiply the whole sum by today's rate. (Goyal and others, section 3: *momentum correction*.)
+# step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in `lars_keras.py` (twenty lines). PyTorch's
+# momentum is your `update`. Your repair of Keras' is the *momentum correction* of Goyal and others (section 3).
 #
 # In the `full` profile, the next cell also submits `nodes.py`, with lesson 03's network, on 1, 2, 4 … ranks. It is the
 # race above, with real workers.

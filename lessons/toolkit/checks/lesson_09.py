@@ -108,6 +108,40 @@ def check_9_3(update: Function, lars: Function) -> str:
     return "Momentum and LARS match the formulas."
 
 
+RATES = (0.1, 0.4, 1.6, 0.4)
+
+
+@exercise("9.3b")
+def check_9_3b(keras_update: Function) -> str:
+    """With rates that change, four steps end where those of `update` end."""
+
+    def steps(change: Function) -> float:
+        w, velocity, before = 1.0, 0.0, RATES[0]
+        for rate in RATES:
+            w, velocity = change(w, 1.0, velocity, rate, before, 0.9)
+            before = rate
+        return number(w, "w after four steps")
+
+    speed, right = 0.0, 1.0  # as `update` has them
+    for rate in RATES:
+        speed = 0.9 * speed + 1
+        right -= rate * speed
+
+    def kept(power: int) -> Function:
+        def change(w: float, g: float, v: float, rate: float, before: float, m: float) -> Any:
+            v = m * v * (before / rate) ** power - rate * g
+            return w + v, v
+
+        return change
+
+    mistakes = {
+        steps(kept(0)): "The velocity has added up gradients times *earlier* rates.",
+        steps(kept(1)): "By which factor are old gradients too short if the rate has risen?",
+    }
+    compare(steps(keras_update), right, "w after rates of 0.1, 0.4, 1.6 and 0.4", mistakes)
+    return "With a schedule, too, both rules take the same steps."
+
+
 @exercise("9.4")
 def check_9_4(largest: Function) -> str:
     """The largest number of workers whose best rule comes within 0.01 of the base's accuracy."""

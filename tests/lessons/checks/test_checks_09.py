@@ -1,5 +1,6 @@
 """Lesson 09's public checks, and its rates at every step."""
 
+import functools
 import inspect
 import math
 
@@ -20,6 +21,17 @@ def largest(accuracies, within, pick=max):
     return max(n for n, found in accuracies.items() if pick(found) >= needed)
 
 
+def keras_update(w, gradient, velocity, rate, before, momentum, factor=1):
+    velocity = momentum * velocity * (rate / before) ** factor - rate * gradient
+    return w + velocity, velocity
+
+
+@pytest.mark.parametrize(("factor", "advice"), [(0, "*earlier* rates"), (-1, "By which factor")])
+def test_rates_inside_the_sum(factor, advice):
+    wrong = functools.partial(keras_update, factor=factor)
+    assert_advice(failure(check.check_9_3b, wrong), advice)
+
+
 def gap(small, large, level):
     reached = [[test for loss, test in run if loss <= level] for run in (small, large)]
     return reached[0][0] - reached[1][0] if all(reached) else None
@@ -38,6 +50,7 @@ def test_the_lessons_own_functions_pass():
     check.check_9_4b(gap)
     check.check_9_2(rates.lr_at)
     check.check_9_3(rates.update, rates.lars)
+    check.check_9_3b(keras_update)
     check.check_9_4(largest)
     check.check_9_5(rates.setting)
     check.check_9_6(epochs_to, race)

@@ -82,9 +82,8 @@ def check_5_3(for_all: Function, same_work: Function) -> str:
             128 * n: undone,
         }
         call = f"same_work({n}) for each replica"
-        right = (128 / n, 0.02 / n)
         rates = {0.02: undone, 0.02 * n: undone}
-        check_batch_and_rate(same_work(n), call, right, batches, rates)
+        check_batch_and_rate(same_work(n), call, (128 / n, 0.02 / n), batches, rates)
     return "On all n replicas together, same_work gives a batch of 128 and a rate of 0.02."
 
 
