@@ -51,7 +51,8 @@ if profile == "smoke":
 # ## Six runs, and no error
 #
 # Six trainings on four ranks have the same network and images. One is intact, and in each of the others one step is
-# wrong. None printed an error, and every loss falls. Which one do you trust? After this page you can name each fault.
+# wrong. None printed an error, and every loss falls (A lies under D). Which one do you trust? After this page you can
+# name each fault.
 
 # %%
 recorded = {
