@@ -39,8 +39,8 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # ## Four runs, and no error
 #
 # Four ranks train one network on the same images, and add up their gradients with a function like the one that you will
-# write. One run is intact. In each of the others one line is wrong, and nothing was printed. The lowest loss is not the
-# right one. After this page you can tell them apart.
+# write. One run is intact. In each of the others one line is wrong, and nothing was printed. Is the lowest loss the right
+# one? After this page you can tell them apart.
 
 # %%
 recorded = {
@@ -407,8 +407,8 @@ course.plots.nodes()
 # **What you should see.** The smallest array takes much longer with Gloo than with MPI. The 160 arrays of 1 kB take
 # longer one by one than fused. The two halves together take about as long as the allreduce.
 #
-# In the `full` profile, the cell measures within a node, with all its GPUs, and between two nodes, up to 512 MB, because
-# 10 MB is too little to fill NVLink. Others measured a bus bandwidth of 208 GB/s for two A100 joined by all
+# In the `full` profile, the cell measures within a node, with all its GPUs, and between two nodes (drawn above), up to
+# 512 MB, because 10 MB is too little to fill NVLink. Others measured a bus bandwidth of 208 GB/s for two A100 joined by all
 # 12 links (data sheet: 300; NVIDIA/nccl-tests#178), and 91 between two nodes of eight A100 with four 200 Gb/s cards
 # each (data sheet: 100; nccl-tests#100). Where four A100 are joined without a switch, a pair has 4 links: 100 GB/s
 # (computed). This cell's two nodes use one GPU each, and so perhaps one card: 25 GB/s. [What NCCL
