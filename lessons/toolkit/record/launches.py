@@ -10,7 +10,7 @@ from typing import Any
 
 from cluster.launchers import Environ, launched
 
-ASKED = itertools.count()  # how often this process has asked for an id
+RECORDS = itertools.count()  # counts the records of this process
 # Each launcher sets one of the first, and all are the same in all processes of a launch.
 LAUNCHES = ("TORCHELASTIC_RUN_ID", "HOROVOD_GLOO_RENDEZVOUS_PORT", "PMIX_NAMESPACE", "PALS_APID")
 OTHERS = (
@@ -19,15 +19,15 @@ OTHERS = (
 )
 
 
-def launch_id(environ: Environ, size: int) -> str:
+def launch_id(environ: Environ, size: int, record: int = 0) -> str:
     """Return eight hex digits that identify a launch. They are the same on all of its ranks.
 
-    A second call in the same process returns others. A rank that considers itself the only one gets
-    its own, even if a launcher started it N times, and so do ranks whose launcher is unknown.
+    A rank that considers itself the only one gets its own, even if a launcher started it N times,
+    and so do ranks whose launcher is unknown. record: of several records of the same process.
     """
     me = launched(environ) if size > 1 else None
     parent = multiprocessing.parent_process() if size > 1 else None
-    parts = [str(next(ASKED)), *(environ.get(name, "") for name in (*LAUNCHES, *OTHERS))]
+    parts = [str(record), *(environ.get(name, "") for name in (*LAUNCHES, *OTHERS))]
     if me and any(name in environ for name in LAUNCHES):
         pids: list[Any] = re.findall(r"-(\d+)@", environ.get("PMIX_NAMESPACE", ""))
         pids = [os.getppid()] if "TORCHELASTIC_RUN_ID" in environ else pids

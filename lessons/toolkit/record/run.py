@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cluster.launchers import launched, number
+from cluster.launchers import launched, number as in_environ
 from lessons.toolkit.record import devices, launches, program, run_record, samples
 from lessons.toolkit.record.keras_callback import RunMethods, copies, network_facts
 from lessons.toolkit.record.parameters import (
@@ -65,7 +65,8 @@ class Run(run_record.Run):
         data = self.data if hasattr(model, "state_dict") else None
         self.watch = None if data is None else TorchWatch(model, data.x_train)
         if more.get("size") is not None:  # no library connects the ranks
-            more.setdefault("run", launches.launch_id(os.environ, int(more["size"])))
+            number = next(launches.RECORDS)
+            more.setdefault("run", launches.launch_id(os.environ, int(more["size"]), number))
         super().__init__(lesson, args, model, source, **more)
         self.tell_program()
 
@@ -86,7 +87,7 @@ class Run(run_record.Run):
             "source": source or SOURCES.get(self.library, "{}").format(kind),
             "params": sum(math.prod(map(int, shape)) for each in held for shape in each) or None,
             "precision": precision and str(getattr(precision, "name", precision)).split(".")[-1],
-            "ranks_asked": self.launch.size if self.launch else number(os.environ, TASKS),
+            "ranks_asked": self.launch.size if self.launch else in_environ(os.environ, TASKS),
             "dataset": self.data.facts if self.data else None,
             **network_facts(self.model, more),
         }

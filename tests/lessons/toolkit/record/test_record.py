@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, strategies as st
 from record_lines import chain_breaks, events, facts, of, run_program
 
-from lessons.toolkit.record import Run, launches, run_record
+from lessons.toolkit.record import Run, run_record
+from lessons.toolkit.record.launches import launch_id
 from lessons.toolkit.record.samples import numbers_of, slices
 from tests.breadth import breadth
 
@@ -188,13 +189,10 @@ STEP = SLURM | {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4"}
 MPI = {"OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "prterun-vm-1@1"}
 
 
-def test_the_run_id_is_common_to_a_launch_and_to_nothing_else(monkeypatch):
-    def launch_id(environ, size):  # as the first call in a process
-        monkeypatch.setattr(launches, "ASKED", iter([0]))
-        return launches.launch_id(environ, size)
-
+def test_the_run_id_is_common_to_a_launch_and_to_nothing_else():
     ranks = [STEP | {"SLURM_PROCID": str(rank)} for rank in range(4)]
     assert len({launch_id(environ, 4) for environ in ranks}) == 1
+    assert launch_id(STEP, 4, 1) != launch_id(STEP, 4), "a second record of the same process"
     others = [
         STEP | {"SLURM_STEP_ID": "1"},
         STEP | {"SLURM_JOB_ID": "6"},
@@ -203,9 +201,6 @@ def test_the_run_id_is_common_to_a_launch_and_to_nothing_else(monkeypatch):
         SLURM | MPI | {"PMIX_NAMESPACE": "prterun-vm-2@1"},
     ]
     assert len({launch_id(environ, 4) for environ in [*ranks, *others]}) == 6
-    again = launches.ASKED = iter([0, 1])
-    assert launches.launch_id(STEP, 4) != launches.launch_id(STEP, 4), "a second run"
-    assert not list(again)
     alone = {launch_id(STEP, 1) for _ in range(3)}
     assert len(alone) == 3, "a program that believes to be alone is a run of its own"
 
