@@ -10,9 +10,10 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from lessons.toolkit.checks.lesson_11 import plans as checks
+from lessons.toolkit.checks.shared.measure import check_fails
 from lessons.toolkit.probes.on_ranks import run_tests
 from lessons.toolkit.record import Run
-from lessons.toolkit.stages import plans
 
 import plan
 import train
@@ -32,21 +33,12 @@ def flat(params):
     return torch.cat([param.detach().flatten().cpu() for param in params])
 
 
-def cuts(run, args, rank, size, device):
-    """Compare the heaviest stage of several networks with that of the best cuts."""
-    yield "split_excess", plans.split_excess(plan.split)
-
-
-def orders(run, args, rank, size, device):
-    """Count idle turns, and the micro-batches that the first of four stages holds at once."""
+def plans(run, args, rank, size, device):
+    """Run the checks of the cuts, of both orders of work, and of the grid."""
+    yield "split_excess", check_fails(checks.check_11_1, plan)
     for kind in ("gpipe", "1f1b"):
-        yield f"{kind}_excess", plans.schedule_excess(plan.schedule, kind)
-        yield f"{kind}_held", plans.schedule_held(plan.schedule, kind)
-
-
-def grids(run, args, rank, size, device):
-    """Count the ranks of several hybrids that are in the wrong place."""
-    yield "grid_wrong", plans.grid_wrong(plan.grid)
+        yield f"{kind}_excess", check_fails(checks.check_schedule, plan.schedule, kind)
+    yield "grid_wrong", check_fails(checks.check_grid, plan.grid)
 
 
 def holdings(run, args, rank, size, device):
@@ -118,9 +110,7 @@ def library_as_one(run, args, rank, size, device):
 
 
 TESTS = {
-    cuts: ["split_excess"],
-    orders: ["gpipe_excess", "gpipe_held", "1f1b_excess", "1f1b_held"],
-    grids: ["grid_wrong"],
+    plans: ["split_excess", "gpipe_excess", "1f1b_excess", "grid_wrong"],
     holdings: ["pipeline_wrong"],
     same_as_one: ["gpipe_error", "1f1b_error"],
 }

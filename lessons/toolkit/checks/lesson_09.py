@@ -82,6 +82,12 @@ LENGTHS = {
 @exercise("9.3")
 def check_9_3(update: Function, lars: Function) -> str:
     """Two steps with momentum; a LARS gradient is `trust` times as long as the weights."""
+    check_update(update)
+    check_lars(lars)
+    return "Momentum and LARS match the formulas."
+
+
+def check_update(update: Function) -> None:
     w, speed = np.ones(1), np.zeros(1)
     for step, right in enumerate((0.9, 0.71), start=1):
         update([w], [np.ones(1)], [speed], 0.1, 0.9)
@@ -90,6 +96,9 @@ def check_9_3(update: Function, lars: Function) -> str:
     update([w], [np.ones(1)], [speed], 0.25, 0.5)  # speed: 1.9, then 1.95
     advice = "The rate and the momentum are arguments, and may change from step to step."
     compare(float(w[0]), 0.2225, "w after a step with rate 0.25 and momentum 0.5", {}, advice)
+
+
+def check_lars(lars: Function) -> None:
     params = [np.array([[3.0, 0.0], [0.0, 4.0]]), np.zeros(2)]
     gradients = [np.array([[0.0, 6.0], [8.0, 0.0]]), np.array([1.0, 2.0])]
     found = lars(params, gradients, 0.01)
@@ -105,7 +114,6 @@ def check_9_3(update: Function, lars: Function) -> str:
     if not np.array_equal(still, np.zeros(2)):
         advice = "Do not divide by the length of a gradient that is 0."
         raise CheckFailed("a gradient of 0 stays 0", shown(still), advice)
-    return "Momentum and LARS match the formulas."
 
 
 RATES = (0.1, 0.4, 1.6, 0.4)

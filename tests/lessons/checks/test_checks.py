@@ -165,6 +165,6 @@ def test_a_program_records_whether_a_check_fails(capsys):
 
     assert check_fails(is_two, lambda: 2) == 0
     assert capsys.readouterr() == ("", "")
-    assert check_fails(is_two, lambda: 3) == 1
+    assert check_fails(is_two, lambda: 3) == check_fails(is_two, lambda: 1 / 0) == 1
     assert "Return 2." in capsys.readouterr().err
     assert check_fails(is_two, gap) == 1

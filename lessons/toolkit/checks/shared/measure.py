@@ -5,15 +5,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed
 
-
-def check_fails(check: Callable[..., None], *students: Any) -> int:
-    """Return 1 if the check fails, else 0. Print the reason to the error output."""
+def check_fails(check: Callable[..., Any], *students: Any) -> int:
+    """Return 1 if a check, or a part of one, fails, else 0. Print the reason as an error."""
     try:
         with contextlib.redirect_stdout(None):
             check(*students)
-    except CheckFailed as failed:
-        print(failed, file=sys.stderr, flush=True)
+    except Exception as failed:  # a part of a check does not convert errors of students' code
+        print(f"{type(failed).__name__}: {failed}", file=sys.stderr, flush=True)
         return 1
     return 0

@@ -2,12 +2,8 @@
 
 import numpy as np
 import pytest
-from solution_programs import program
 
-from lessons.toolkit.ranks.schedules import Deadlock
-from lessons.toolkit.stages import plans, rounds
-
-plan = program("11_pipeline", "plan")
+from lessons.toolkit.stages import rounds
 
 
 class Told:
@@ -21,64 +17,6 @@ class Told:
 
     def values(self, name, **at):
         return [m["value"] for m in self.measures if m["name"] == name and at.items() <= m.items()]
-
-
-def test_the_solution_has_no_excess():
-    assert plans.split_excess(plan.split) == 0
-    assert plans.schedule_excess(plan.schedule, "gpipe") == 0
-    assert plans.schedule_excess(plan.schedule, "1f1b") == 0
-    assert plans.schedule_held(plan.schedule, "gpipe") == 8
-    assert plans.schedule_held(plan.schedule, "1f1b") == 4
-    assert plans.grid_wrong(plan.grid) == 0
-
-
-def filled_one_after_the_other(costs, p):
-    """Cut where the sum reaches the next p-th of the total, and leave each stage a layer."""
-    bounds = [0]
-    for stage in range(1, p):
-        at = bounds[-1] + 1
-        while at < len(costs) - (p - stage) and sum(costs[:at]) < stage * sum(costs) / p:
-            at += 1
-        bounds.append(at)
-    return [*bounds, len(costs)]
-
-
-@pytest.mark.parametrize(
-    ("split", "least"),
-    [
-        (lambda costs, p: [round(s * len(costs) / p) for s in range(p + 1)], 0.2),
-        (filled_one_after_the_other, 0.4),
-        (lambda costs, p: [0, len(costs)], plans.MOST),
-        (lambda costs, p: [0] * p + [len(costs)], plans.MOST),
-    ],
-)
-def test_a_heavier_stage_than_need_be(split, least):
-    assert plans.split_excess(split) >= least
-
-
-def one_by_one(stages, m, kind):
-    return [[(p, k) for k in range(m) for p in "FB"] for _ in range(stages)]
-
-
-@pytest.mark.parametrize(
-    ("schedule", "least"),
-    [
-        (one_by_one, 0.5),
-        (lambda p, m, kind: one_by_one(p, m, kind)[1:], plans.MOST),
-        (lambda p, m, kind: [[("B", k) for k in range(m)] for _ in range(p)], plans.MOST),
-    ],
-)
-def test_a_schedule_that_waits_more_than_it_has_to(schedule, least):
-    assert plans.schedule_excess(schedule, "1f1b") >= least
-
-
-def test_stages_that_wait_for_each_other():
-    with pytest.raises(Deadlock):
-        plans.schedule_excess(lambda *words: [o[::-1] for o in one_by_one(*words)], "1f1b")
-
-
-def test_ranks_that_are_told_another_place():
-    assert plans.grid_wrong(lambda r, p, n: (r // n, r % n, [r])) > 5
 
 
 def test_parameters_away_from_those_of_one_process():
