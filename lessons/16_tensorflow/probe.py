@@ -1,4 +1,4 @@
-"""Test train_multiworker.py: do its workers hear each other, share the images, and train as one?
+"""Test whether train_multiworker.py's workers train as one, and both functions of staleness.py.
 
 mpirun -np 2 python probe.py
 
@@ -12,9 +12,11 @@ import train_multiworker as train  # the first import: it chooses the Keras
 import numpy as np
 import tensorflow as tf
 
+from lessons.toolkit.checks import lesson_16
 from lessons.toolkit.probes.on_ranks import meet, run_tests
 from lessons.toolkit.record import Run
 
+import staleness
 from tf_cluster import join_cluster, take_gpu, this_rank
 
 keras = tf.keras
@@ -86,10 +88,17 @@ def many_against_one(strategy, rank, size):
     yield "update_spread", np.ptp(every_rank(strategy, flat(model)), axis=0).max()
 
 
+def staleness_of_updates(*_):
+    """Count the updates whose staleness or missed rows are wrong, in random cases."""
+    yield "wrong_reads", lesson_16.wrong_reads(staleness.simulate_async)
+    yield "wrong_missed", lesson_16.wrong_missed(staleness.missed)
+
+
 TESTS = {  # with the measures that every program gets, even if the test fails
     heard: ["ranks_heard"],
     shared_out: ["images_missing", "orders"],
     many_against_one: ["update_error", "update_spread"],
+    staleness_of_updates: ["wrong_reads", "wrong_missed"],
 }
 
 

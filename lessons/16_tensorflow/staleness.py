@@ -1,11 +1,30 @@
-"""Measure how old the parameters behind a gradient are, and what that costs.
+"""Simulate workers that do not wait: how old their parameters are, and what that costs.
 
 The staleness of an update is the number of updates between reading the parameters and making it.
 """
 
+import heapq
+
 import numpy as np
 
 from network import backward, forward, minibatches, start
+
+
+def simulate_async(p, delays, updates=400):
+    """Return for each update how many updates had been made when its worker read the parameters.
+
+    Worker w takes delays[w] seconds for a gradient. All read at time 0, after 0 updates. Whoever is
+    ready first makes the next update, reads the parameters again, and starts over.
+    """
+    raise NotImplementedError("Exercise 16.1: a number for each update, in their order")
+
+
+def missed(reads, rows):
+    """Return for each update how many of its rows others have changed since it read them.
+
+    rows[k] is the set of rows of a table that update k reads and changes.
+    """
+    raise NotImplementedError("Exercise 16.2: a number for each update, in their order")
 
 
 def staleness(reads):

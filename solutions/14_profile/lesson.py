@@ -20,8 +20,8 @@
 # in the same time, and a *trace*, which shows what happened when.
 #
 # You count the operations of a step, read recorded traces, and make a slow step several times faster without changing
-# what it learns. The network is lesson 00's GPT, on one core. Allow 120 minutes. On two CPU cores, the jobs on this page
-# take about a minute.
+# what it learns. The network is lesson 00's GPT, on one core. Allow 120 minutes. On two CPU cores, the jobs on this
+# page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, one GPU
@@ -138,8 +138,7 @@ course.check("14.4", reading.hidden)
 # | `batch` | more work per operation: a larger batch, a wider network |
 # | `none` | the step is as it should be: most of its time is large matrix products |
 #
-# They were recorded without GPUs; each file says on which processor. They contain only the outer operations. The
-# program itself gave the names `part: …`.
+# They were recorded without GPUs, and contain only the outer operations. The program gave the names `part: …`.
 
 # %%
 six = {letter: traces.read(f"traces/{letter}.json.gz") for letter in "abcdef"}
@@ -203,10 +202,10 @@ course.check("14.5", fast)
 # %% [markdown]
 # ## Before and after
 #
-# The job alternates between the two steps, and tries levers on yours (`levers.py`): *TF32* products, which round float32
-# to ten bits, *bfloat16* by autocast, and in `full` also `torch.compile`, because generating code takes a CPU a minute.
-# The code is the same on CPUs and GPUs. In every round, the job also measures the peak of a large float32 product. Then
-# `probe.py` tests your functions, and counts how often each step calls the network, waits, and runs operations.
+# The job alternates between the two steps, and tries levers on yours (`levers.py`): *TF32* products, which round
+# float32 to ten bits, *bfloat16* by autocast, and in `full` also `torch.compile`. (Its code takes a CPU a minute.) In
+# every round, the job measures the peak of a large float32 product, too. Then `probe.py` tests your functions, and
+# counts how often each step calls the network, waits, and runs operations.
 
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")
@@ -243,14 +242,12 @@ course.plots.step_bars(run, save="my_step.png")
 # ms after:
 #
 # - The input shrank from 22 ms to 3 ms, because the workers read while the step computes.
-# - The gradients shrank from 45 ms to 15 ms, because eight texts make larger matrices and an eighth of the
-#   operations.
-# - The update shrank from 5 ms to 2 ms.
+# - The gradients shrank from 45 ms to 15 ms: larger matrices, and an eighth of the operations.
 # - Noting the gradients was never long. On a GPU, 29 of the slow step's 57 calls to `.item()` would wait for it.
 #
 # This processor has no TF32, so `tf32` changes no digit. With `bfloat16`, large products are 2.2 times as fast, but our
 # small step became slower (0.6 to 0.9), because converting costs more than it saves. Compiled, it was about as fast as
-# before, after 66 to 126 s for the code. On a GPU, try these levers first. (Nobody has run them on one for this course.)
+# before, after 66 to 126 s for the code. On a GPU, the same code may say the opposite. (Nobody has run it on one.)
 #
 # ## The share of the peak
 #
@@ -259,9 +256,9 @@ course.plots.step_bars(run, save="my_step.png")
 #     MFU = FLOP of a step / seconds of a step / peak FLOP/s
 #
 # Papers take the peak of the *data sheet*, in the format of the products and without sparsity: on an H100, 989 TFLOP/s
-# in bfloat16, and 67 in float32. A large product reaches less than that, so the share of the *measured* peak is larger,
-# and another number. Never compare the two. Put your device's number into the next cell: a core has its GHz × 32 FLOP
-# in float32 with AVX2, and × 64 with two units of AVX-512.
+# in bfloat16, and 67 in float32. A large product reaches less, so the share of the *measured* peak is larger. Never
+# compare the two. Put your device's number into the next cell: a core has its GHz × 32 FLOP in float32 with AVX2, and
+# × 64 with two units of AVX-512.
 
 # %%
 sheet = {"smoke": 2.6e9 * 32, "full": 67e12}[profile]  # FLOP/s by the data sheet of your device
@@ -273,13 +270,14 @@ course.predictions.compare("predict_share", measure(run, "peak_share"))
 points = [(each["of"], each["intensity"], each["value"]) for each in run.measured("product")]
 [step] = run.measured("flops")
 points.append(("your whole step", step["value"] / step["moved"], rate))
-course.plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), points)
+best = max(each["value"] for each in (*run.measured("peak_flops"), *run.measured("product")))
+course.plots.roofline(best, measure(run, "bandwidth"), points)
 
 # %% [markdown]
-# **What you should see.** All points were measured on your device, and a dotted line leads to what the roof allows. (On
-# a busy machine, a point may be above the roof.) The whole step is far below, with 0.1 to 0.35 of the measured peak,
-# although it has enough FLOP per byte. The rest is lost to operations that are too small: each costs several
-# microseconds of Python and PyTorch, whatever its size.
+# **What you should see.** All points were measured on your device, the best product is the roof's peak, and a dotted
+# line leads to what the roof allows. The whole step is far below, with 0.1 to 0.35 of the measured peak, although it
+# has enough FLOP per byte. The rest is lost to operations that are too small: each costs several microseconds of Python
+# and PyTorch, whatever its size.
 #
 # ## Two bytes per number
 #
@@ -290,7 +288,7 @@ course.plots.roofline(measure(run, "peak_flops"), measure(run, "bandwidth"), poi
 #
 # **Loss scaling** multiplies the loss, and so all gradients, by a large factor before the backward pass, and divides
 # the gradients by it before the update. If something overflows, the update is skipped and the factor halved. After
-# many good updates in a row, it is doubled. (PyTorch: `torch.amp.GradScaler`. bfloat16 does not need it.)
+# many good updates in a row, it is doubled. (PyTorch: `torch.amp.GradScaler`. bfloat16 needs none.)
 #
 # **Exercise 14.6.** `LossScaler.step` in `scaling.py` divides, then updates or skips. It returns whether it updated.
 # Ask the device once per step whether all gradients are finite, not once per parameter.

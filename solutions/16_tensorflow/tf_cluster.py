@@ -21,19 +21,6 @@ from cluster.launchers import launched
 FIRST, PORTS, JOBS = 10000, 64, 300  # jobs with close numbers share no port
 
 
-def tf_config(hosts, ports, task, index):
-    """Return TF_CONFIG as a dict. hosts and ports have a list for each kind of task, such as
-    {"worker": ["n1", "n2"]} and {"worker": [10000, 10000]}; this task is number `index` of `task`.
-    """
-    ### BEGIN SOLUTION Exercise 16.1: "cluster", all tasks' "host:port" by kind; "task", this one
-    cluster = {
-        kind: [f"{host}:{port}" for host, port in zip(hosts[kind], ports[kind], strict=True)]
-        for kind in hosts
-    }
-    return {"cluster": cluster, "task": {"type": task, "index": index}}
-    ### END SOLUTION
-
-
 def this_rank():
     """Return rank, local rank and number of tasks from the launcher, or else (0, 0, 1)."""
     told = launched(os.environ)
@@ -83,13 +70,16 @@ def places(size):
 
 
 def join_cluster(kinds):
-    """Set TF_CONFIG. kinds: what each rank is, such as ["chief", "worker", "worker", "ps"]."""
-    hosts, ports = {}, {}
+    """Set TF_CONFIG: the addresses of all tasks by kind, and which of them this one is.
+
+    kinds: what each rank is, such as ["chief", "worker", "worker", "ps"].
+    """
+    cluster = {}
     for kind, (host, port) in zip(kinds, places(len(kinds)), strict=True):
-        hosts.setdefault(kind, []).append(host)
-        ports.setdefault(kind, []).append(port)
+        cluster.setdefault(kind, []).append(f"{host}:{port}")
     rank = this_rank()[0]
-    config = tf_config(hosts, ports, kinds[rank], kinds[:rank].count(kinds[rank]))
+    task = {"type": kinds[rank], "index": kinds[:rank].count(kinds[rank])}
+    config = {"cluster": cluster, "task": task}
     os.environ["TF_CONFIG"] = json.dumps(config)
     return config
 

@@ -79,18 +79,20 @@ def asynchronous_epoch(coordinator, work, batches):
 
 
 def synchronous_epoch(coordinator, gradient, update, batches, workers):
-    """Make an update from one batch per worker, when the slowest is done: the server adds up."""
+    """Make an update from `workers` batches at a time. Return what asynchronous_epoch returns."""
+    ### BEGIN SOLUTION Exercise 16.3: the gradients of all workers, a wait, one update
     results = []
     for first in range(0, len(batches), workers):
         together = batches[first : first + workers]
         images = sum(len(y) for _, y in together)
         orders = [coordinator.schedule(gradient, args=(*batch, images)) for batch in together]
         coordinator.join()
-        now = coordinator.schedule(update).fetch()
+        before = coordinator.schedule(update).fetch()
         for order in orders:
             loss, right, read = order.fetch()
-            results.append((who(order), loss, right, now - read))
+            results.append((who(order), loss, right, before - read))
     return results
+    ### END SOLUTION
 
 
 def who(order):

@@ -1,91 +1,19 @@
 """Public checks of lesson 16: TensorFlow's own methods and parameter servers."""
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
-
-Lists = dict[str, list[Any]]
-
-CLUSTERS: tuple[tuple[Lists, Lists], ...] = (  # hosts, then ports, by kind of task
-    ({"worker": ["127.0.0.1", "127.0.0.1"]}, {"worker": [10064, 10065]}),
-    ({"worker": ["n2", "n2", "n10", "n10"]}, {"worker": [10128, 10129, 10128, 10129]}),
-    (
-        {"chief": ["n1"], "worker": ["n1", "n2"], "ps": ["n2"]},
-        {"chief": [10192], "worker": [10193, 10192], "ps": [10193]},
-    ),
-)
-
-
-@exercise("16.1")
-def check_16_1(program: Any) -> str:
-    """TF_CONFIG has the same "cluster" for every task, and a separate "task" for each."""
-    for hosts, ports in CLUSTERS:
-        whole = [(kind, index) for kind in hosts for index in range(len(hosts[kind]))]
-        for kind, index in whole:
-            given = [{name: list(each) for name, each in lists.items()} for lists in (hosts, ports)]
-            config = program.tf_config(*given, kind, index)
-            if not isinstance(config, Mapping) or not {"cluster", "task"} <= set(config):
-                advice = (
-                    "TensorFlow looks for exactly these two names. Write `return` and the "
-                    "dictionary; join_cluster turns it into text."
-                )
-                what = 'a dictionary with "cluster" and "task"'
-                raise CheckFailed(what, shown(config), advice)
-            for name in hosts:
-                check_addresses(config["cluster"], name, hosts[name], ports[name])
-            check_task(config["task"], whole, kind, index)
-    return (
-        "TF_CONFIG is right for two workers on one host, for four on two nodes, and for a "
-        "chief with workers and a server."
-    )
-
-
-def check_addresses(cluster: Any, name: str, hosts: list[str], ports: list[int]) -> None:
-    right = [f"{host}:{port}" for host, port in zip(hosts, ports, strict=True)]
-    found = cluster.get(name) if isinstance(cluster, Mapping) else None
-    if found == right:
-        return
-    advice = "Make one list for each kind in hosts, with all its tasks: host number i and port "
-    advice += "number i, unchanged and in the given order."
-    usual = {
-        str(hosts): 'The port is missing: f"{host}:{port}".',
-        str([f"{host}:{ports[0]}" for host in hosts]): "All addresses have the first port. Only "
-        'one task on a host can use it: the second one ends with "Could not start gRPC server", '
-        "and the first waits for it.",
-        str(sorted(right)): "The addresses are sorted. An index refers to the original order.",
-        str([address.replace(":", ": ") for address in right]): "There is an extra space, so no "
-        "host with this name is found.",
-    }
-    what = f'"cluster" has {name}: {right}'
-    raise CheckFailed(what, shown(cluster), usual.get(str(found), advice))
-
-
-def check_task(task: Any, whole: list[tuple[str, int]], kind: str, index: int) -> None:
-    right = {"type": kind, "index": index}
-    if task == right:
-        return
-    advice = 'Use a dictionary with "type" and "index": the last two arguments, unchanged.'
-    if isinstance(task, Mapping) and task.get("type") == kind:
-        usual = {
-            index + 1: "Indices begin with 0: the last worker would not be in the list.",
-            0: "Every task would be number 0: two servers would use the same port.",
-            str(index): "The index is a number, not text.",
-            whole.index((kind, index)): "The index counts tasks of one kind, not all tasks: worker "
-            "0 follows chief 0.",
-        }
-        advice = usual.get(task.get("index"), advice)
-    raise CheckFailed(f'"task" is {right}', shown(task), advice)
-
 
 UPDATES = 120
 # Seconds without two equal sums, so that there is only one right order.
 UNEQUAL = [1.0, 1.37, 5.11]
 
 
-@exercise("16.2")
-def check_16_2(simulate_async: Callable[..., Any]) -> str:
+@exercise("16.1")
+def check_16_1(simulate_async: Callable[..., Any]) -> str:
     """Check, for each update, the number of updates since its worker read the parameters."""
     for p in (2, 4, 16, 1):
         late = staleness(simulate_async, [1.0] * p)
@@ -123,7 +51,7 @@ def why_wrong(mean: float, late: list[int], p: int) -> str:
             "read, not its staleness. After its update, a worker reads again."
         )
     if abs(mean - p) < 1e-9:
-        return "A worker reads after its own update, so that update is included: update + 1."
+        return "A worker reads after its own update, so it has seen that one, too."
     if abs(mean - (p - 1) / 2) < 1e-9:
         return (
             "All workers read the same state and wait for each other. That is a barrier: the "
@@ -145,3 +73,119 @@ def simulated(delays: Sequence[float]) -> list[int]:
         read[worker] = update + 1
         heapq.heappush(ready, (now + delays[worker], worker))
     return reads
+
+
+def wrong_reads(simulate_async: Callable[..., Any]) -> int:
+    """Return how many numbers of the student's simulation are wrong, for random delays."""
+    draw = random.Random(16)
+    cases = [[draw.uniform(0.5, 6) for _ in range(p)] for p in (2, 3, 7)]
+    return sum(
+        differing(simulate_async(len(delays), delays, UPDATES), simulated(delays))
+        for delays in cases
+    )
+
+
+def differing(found: Sequence[Any], right: Sequence[int]) -> int:
+    apart = sum(one != other for one, other in zip(found, right, strict=False))
+    return apart + abs(len(found) - len(right))
+
+
+# reads, rows of each update, and how many of them were changed in between
+TABLES = (
+    ([0, 0, 1, 2], [{1, 2}, {2, 3}, {4}, {4, 9}], [0, 1, 0, 1]),
+    ([0, 0, 0, 0], [{1, 2}, {1, 2}, {1, 2}, {3}], [0, 2, 2, 0]),
+    ([0, 1, 2], [{1}, {1}, {1}], [0, 0, 0]),
+)
+
+
+@exercise("16.2")
+def check_16_2(missed: Callable[..., Any]) -> str:
+    """Four updates: the second and the last each have one row that another has changed."""
+    for reads, rows, right in TABLES:
+        found = list(missed(list(reads), [set(each) for each in rows]))
+        if found == right:
+            continue
+        late = [update - read for update, read in enumerate(reads)]
+        advice = "Update k has seen the updates before reads[k]. Which others come before k?"
+        if found == late:
+            advice = "That is the staleness. Count rows of this update, not updates."
+        elif len(found) == len(right) and sum(found) > sum(right):
+            advice = "A row counts once, whoever has changed it, and only changes of others count."
+        raise CheckFailed(f"reads {reads}, rows {rows}: {right}", shown(found), advice)
+    return "An update is late only for the rows that others have changed."
+
+
+def wrong_missed(missed: Callable[..., Any]) -> int:
+    """Return how many numbers of the student's function are wrong, for random rows."""
+    draw = random.Random(16)
+    reads = [max(0, update - draw.randrange(6)) for update in range(UPDATES)]
+    rows = [{draw.randrange(40) for _ in range(5)} for _ in reads]
+    right = [
+        sum(any(row in other for other in rows[read:update]) for row in own)
+        for update, (read, own) in enumerate(zip(reads, rows, strict=True))
+    ]
+    return differing(missed(reads, rows), right)
+
+
+class Order:
+    """An order of a coordinator that runs in this process, and only when it is waited for."""
+
+    def __init__(self, do: Callable[[], Any]) -> None:
+        self.do, self.value = do, None
+
+    def fetch(self) -> Any:
+        self.value = self.value or (self.do(),)
+        return self.value[0]
+
+
+class Coordinator:
+    """A replacement for TensorFlow's that remembers what was sent and what was waited for."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.updates = 0
+        self.open: list[Order] = []
+
+    def schedule(self, work: Callable[..., Any], args: Sequence[Any] = ()) -> Order:
+        order = Order(lambda: work(*args))
+        self.open.append(order)
+        return order
+
+    def join(self) -> None:
+        for order in self.open:
+            order.fetch()
+        self.open = []
+
+    def gradient(self, x: Any, y: Any, images: int) -> tuple[float, float, int]:
+        self.log.append(f"gradient/{images}")
+        return float(sum(y)), float(len(y)), self.updates
+
+    def update(self) -> int:
+        self.log.append("update")
+        self.updates += 1
+        return self.updates - 1
+
+
+@exercise("16.3")
+def check_16_3(program: Any) -> str:
+    """Two workers and three batches: two gradients, an update, one gradient, an update."""
+    stand_in, right = Coordinator(), ["gradient/7", "gradient/7", "update", "gradient/2", "update"]
+    program.who, own = (lambda order: 0), program.who
+    try:
+        results = program.synchronous_epoch(
+            stand_in, stand_in.gradient, stand_in.update,
+            [([0] * n, [1] * n) for n in (4, 3, 2)], 2,
+        )  # fmt: skip
+        stand_in.join()
+    finally:
+        program.who = own
+    if stand_in.log != right:
+        advice = "An order is done after join() or its fetch(). Each gradient is divided by the "
+        advice += "images of all batches of its update, and the last update may have fewer batches."
+        raise CheckFailed(", ".join(right), ", ".join(stand_in.log), advice)
+    wanted = [(0, 4.0, 4.0, 0), (0, 3.0, 3.0, 0), (0, 2.0, 2.0, 0)]
+    found = [tuple(each) for each in results or []]
+    if found != wanted:
+        advice = "Staleness: update() returns how many updates came before it; compare with read."
+        raise CheckFailed(shown(wanted), shown(found), advice)
+    return "Each update has waited for the gradients of all workers."

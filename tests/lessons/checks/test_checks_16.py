@@ -1,63 +1,72 @@
-"""The public checks of lesson 16: TF_CONFIG and workers without a barrier."""
+"""The public checks of lesson 16: workers without a barrier, rows of a table, and a barrier."""
 
 import heapq
-from pathlib import Path
+from types import ModuleType
 
 import pytest
-from advice import assert_advice, failure
-from solution_programs import program
+from advice import ROOT, assert_advice, failure
 
-from lessons.toolkit.checks.lesson_16 import check_16_1, check_16_2
+from lessons.toolkit.checks.lesson_16 import (
+    check_16_1,
+    check_16_2,
+    check_16_3,
+    wrong_missed,
+    wrong_reads,
+)
 
-CLUSTER = program("16_tensorflow", "tf_cluster")
-RIGHT = 'f"{host}:{port}" for host, port in zip(hosts[kind], ports[kind], strict=True)'
-TASK = '"task": {"type": task, "index": index}'
-
-
-class Changed:
-    """A program with a mistake in tf_config."""
-
-    def __init__(self, old, new):
-        text = Path(CLUSTER.__file__).read_text(encoding="utf-8")
-        assert text.count(old) == 1, old
-        names = {"__file__": CLUSTER.__file__, "__name__": "changed"}
-        exec(compile(text.replace(old, new), "tf_cluster.py", "exec"), names)
-        self.tf_config = names["tf_config"]
+PS = ROOT / "solutions" / "16_tensorflow" / "train_ps.py"
 
 
-def test_more_that_tensorflow_reads_does_no_harm():
-    check_16_1(Changed('return {"cluster"', 'return {"rpc_layer": "grpc", "cluster"'))
+def synchronous(old="", new=""):
+    """Return a program with synchronous_epoch, changed, and without TensorFlow."""
+    text = PS.read_text(encoding="utf-8")
+    text = text[text.index("def synchronous_epoch") : text.index("def who(")]
+    assert text.count(old) == 1 or not old
+    found = ModuleType("train_ps")
+    found.who = None
+    exec(text.replace(old, new) if old else text, found.__dict__)
+    return found
 
 
-def test_the_solution_passes(capsys):
-    check_16_1(CLUSTER)
-    assert "16.1: right" in capsys.readouterr().out
+def test_the_solution_waits_for_all_workers():
+    check_16_3(synchronous())
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('return {"cluster"', 'config = {"cluster"', "and the dictionary"),
-        ('return {"cluster": cluster, ' + TASK + "}", "return json.dumps(cluster)", "into text"),
-        ('"task": {', '"tasks": {', "exactly these two names"),
-        ("for kind in hosts\n", "for kind in [task]\n", "one list for each kind"),
-        (RIGHT, 'f"{host}:{ports[kind][0]}" for host in hosts[kind]', "Could not start gRPC"),
-        (RIGHT, "host for host in hosts[kind]", "port is missing"),
-        (f"[{RIGHT}]", f"sorted({RIGHT})", "are sorted"),
-        ('f"{host}:{port}"', 'f"{host}: {port}"', "an extra space"),
-        ('f"{host}:{port}"', 'f"localhost:{port}"', "unchanged"),
-        (RIGHT, 'f"{host}:{port}" for host in hosts[kind] for port in ports[kind]',
-         "host number i"),
-        ('"index": index', '"index": 0', "would be number 0"),
-        ('"index": index', '"index": index + 1', "begin with 0"),
-        ('"index": index', '"index": str(index)', "not text"),
-        ('"index": index', '"index": sum(len(hosts[k]) for k in list(hosts)'
-         '[: list(hosts).index(task)]) + index', "tasks of one kind"),
-        ('"type": task', '"type": "worker"', "last two arguments"),
+        ("        coordinator.join()\n", "", "after join"),
+        ("sum(len(y) for _, y in together)", "len(together[0][1]) * workers", "fewer batches"),
+        ("first + workers]", "first + 1]", "divided by"),
+        ("before - read", "before", "compare with read"),
+        ("return results", "return None", "compare with read"),
     ],
-)  # fmt: skip
-def test_mistakes_in_tf_config(old, new, words):
-    assert_advice(failure(check_16_1, Changed(old, new)), words)
+)
+def test_mistakes_in_synchronous_training(old, new, words):
+    assert_advice(failure(check_16_3, synchronous(old, new)), words)
+
+
+def missed(reads, rows):
+    return [len(own & set().union(*rows[read:update]))
+            for update, (read, own) in enumerate(zip(reads, rows, strict=True))]  # fmt: skip
+
+
+def test_rows_that_others_have_changed():
+    check_16_2(missed)
+    assert wrong_missed(missed) == 0
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (lambda reads, rows: [update - read for update, read in enumerate(reads)], "not updates"),
+        (lambda reads, rows: [len(own) for own in rows], "of others count"),
+        (lambda reads, rows: [0] * len(rows), "before reads[k]"),
+    ],
+)
+def test_mistakes_in_missed_rows(mistake, words):
+    assert_advice(failure(check_16_2, mistake), words)
+    assert wrong_missed(mistake) > 0
 
 
 def simulated(p, delays, updates=400, *, own=1, barrier=False, again=True, equal=False):
@@ -75,15 +84,16 @@ def simulated(p, delays, updates=400, *, own=1, barrier=False, again=True, equal
 
 
 def test_a_right_simulation_passes(capsys):
-    check_16_2(simulated)
-    assert "16.2: right" in capsys.readouterr().out
+    check_16_1(simulated)
+    assert "16.1: right" in capsys.readouterr().out
+    assert wrong_reads(simulated) == 0
 
 
 @pytest.mark.parametrize(
     ("mistake", "words"),
     [
         (lambda p, delays, updates=400: simulated(p, delays, updates)[p:], "one number for each"),
-        (lambda p, delays, updates=400: simulated(p, delays, updates, own=0), "update + 1"),
+        (lambda p, delays, updates=400: simulated(p, delays, updates, own=0), "seen that one"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, barrier=True), "barrier"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, again=False), "reads again"),
         (lambda p, delays, updates=400: simulated(p, [1.0] * p, updates), "add that worker's"),
@@ -93,4 +103,4 @@ def test_a_right_simulation_passes(capsys):
     ],
 )  # fmt: skip
 def test_mistakes_in_the_simulation(mistake, words):
-    assert_advice(failure(check_16_2, mistake), words)
+    assert_advice(failure(check_16_1, mistake), words)
