@@ -49,8 +49,7 @@ REPEATS = {
     "sbatch --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5": (
         "test_lesson_15.py, cluster/schedulers/test_laptop_requeue.py"
     ),
-    "sbatch --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 "
-    "--batch-size 128": WHOLE,
+    "sbatch job.sbatch --rounds 9 --levers bfloat16 bfloat16+compile --batch-size 32": WHOLE,
 } | {f"lessons submit {lesson}": WHOLE for lesson in LESSONS}
 PREPARES = ("source ", "export ")
 # As typed, but on less: the same program and options.
