@@ -131,7 +131,8 @@ class Order:
     """An order of a coordinator that runs in this process, and only when it is waited for."""
 
     def __init__(self, do: Callable[[], Any]) -> None:
-        self.do, self.value = do, None
+        self.do = do
+        self.value: tuple[Any, ...] = ()
 
     def fetch(self) -> Any:
         self.value = self.value or (self.do(),)
