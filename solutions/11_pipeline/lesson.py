@@ -57,10 +57,6 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 
 # %%
 shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("serial", "g", "n", "v")}
-for name, run in shown.items():
-    print(
-        name, *(f"{held['value']:,} parameters" for held in run.measured("params_held")), sep=": "
-    )
 course.plots.faults(shown, path="", names="run")
 
 # %% [markdown]
@@ -368,9 +364,9 @@ course.predictions.compare("predict_cross", cross, "images", how="computed")
 #
 # ## Questions
 #
-# - `record_g`, `record_n`, `record_v`: what is wrong in the runs at the top of this page? `"a"` activations arrive as
-#   zeros. `"b"` Gradients arrive as zeros. `"c"` A micro-batch's loss is a mean over the micro-batch, not over the
-#   batch. `"d"` Layers were counted, not their costs. `"e"` The parts are swapped. `"f"` Another seed.
+# - `record_g`, `record_n`, `record_v`: what is wrong in the runs at the top of this page? `"a"` the parts are swapped.
+#   `"b"` Gradients arrive as zeros. `"c"` A micro-batch's loss is a mean over the micro-batch, not over the batch. `"d"`
+#   Layers were counted, not their costs. `"e"` Activations arrive as zeros. `"f"` Another seed.
 # - `fewest_m`: with 16 stages, how many micro-batches do you need at least, so that *less* than 10 % of the time is
 #   idle?
 # - `gpipe_most`: GPipe's paper (arXiv:1811.06965, table 2) compares 8 accelerators and 32 micro-batches with two
@@ -382,7 +378,7 @@ course.predictions.compare("predict_cross", cross, "images", how="computed")
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: three letters and two numbers
-record_g, record_n, record_v = "d", "b", "c"
+record_g, record_n, record_v = "e", "b", "c"
 fewest_m = next(m for m in range(1, 1000) if bubble(16, m) < 0.1)
 gpipe_most = 8 * (1 - bubble(8, 32))
 ### END SOLUTION

@@ -48,8 +48,8 @@ shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("one", "h", "p
 course.plots.faults(shown, path="", more=["global_batch", "step_images"], names="run")
 
 # %% [markdown]
-# - `record_h`, `record_p`, `record_y`: `"a"` the ranks average nothing. `"b"` Every rank reads all images. `"c"` Each
-#   rank kept one rank's batch. `"d"` Some images are never read. `"e"` Each batch is trained on twice. `"f"` No fault.
+# - `record_h`, `record_p`, `record_y`: `"a"` some images are never read. `"b"` Every rank reads all images. `"c"` Each
+#   rank kept one rank's batch. `"d"` The ranks average nothing. `"e"` Each batch is trained on twice. `"f"` No fault.
 #   Answer at the end of the page.
 #
 # ## Predict
@@ -497,7 +497,7 @@ unknown = (
     "Larger sizes, because two points fit every law; other machines; accuracy with other seeds."
 )
 faster = "Not tried. A larger batch on each rank pays for an exchange less often, in fewer updates."
-record_h, record_p, record_y, supported, cannot_tell = "f", "a", "c", "b", "bc"
+record_h, record_p, record_y, supported, cannot_tell = "f", "d", "c", "b", "bc"
 kind_a, kind_b, kind_c, cost_ratio = "strong", "epoch", "weak", 32 * 328 / 556
 sweet_large = sweet_spot(GPUS, [60 + 2052 / p for p in GPUS])
 ### END SOLUTION
