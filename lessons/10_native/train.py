@@ -16,6 +16,7 @@ from lessons.toolkit import data
 from lessons.toolkit.record import Run
 
 from no_sync import step_in_parts
+from own_ddp import INSTEAD
 from ranks import who_am_i
 
 
@@ -46,10 +47,7 @@ def start_ranks(rank, size, local_rank, timeout):
 
 
 def distribute(model, device, bucket_mb=25):
-    """Return the network with rank 0's parameters; its gradients will be averaged over all ranks.
-
-    DistributedDataParallel's device_ids is a list with this rank's GPU, or None on CPUs.
-    """
+    """Wrap the network in DDP. Its device_ids is a list with this rank's GPU, or None on CPUs."""
     raise NotImplementedError(
         "Exercise 10.1: the wrapped network, with its device and size of buckets"
     )
@@ -84,8 +82,7 @@ def train_epoch(model, loader, optimizer, loss_function, device, epoch, parts=1)
         loss, outputs = train_step(model, optimizer, loss_function, x, y, parts)
         loss_sum += loss.detach() * len(y)
         right += (outputs.argmax(1) == y).sum()
-    images = len(loader.sampler)
-    return loss_sum.item() / images, right.item() / images
+    return loss_sum.item() / len(loader.sampler), right.item() / len(loader.sampler)
 
 
 @torch.no_grad()
@@ -113,6 +110,7 @@ def command_line():
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--accumulate", type=int, default=1, help="parts that make up a batch")
+    parser.add_argument("--average", default="ddp", choices=["ddp", *INSTEAD], help="who averages")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 
@@ -131,7 +129,7 @@ def main():
 
     network = build_model(args.model).to(device)
     run = Run("10", args, network)
-    model = distribute(network, device)
+    model = INSTEAD.get(args.average, distribute)(network, device)
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
     loss_function = nn.CrossEntropyLoss()
 

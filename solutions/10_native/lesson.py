@@ -16,10 +16,10 @@
 # **What does PyTorch do when I wrap a network, and what does it do without telling me?**
 #
 # DistributedDataParallel (DDP) is PyTorch's own way to train on many GPUs. Each rank has a copy of the network and
-# its own images, and the ranks average their gradients. You write the seven steps of a DDP program, and see what DDP
-# does silently, what a late rank costs, and how a job hangs.
+# its own images, and the ranks average their gradients. You write the seven steps of a DDP program, and then DDP
+# itself. You see what it does silently, what a late rank costs, and how a job hangs.
 #
-# Allow 75 minutes. On two CPU cores all the jobs on this page together take one to two minutes.
+# Allow 100 minutes. On two CPU cores all the jobs on this page together take two minutes.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
@@ -30,39 +30,57 @@ gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 from pathlib import Path
 
 from lessons import course
-from lessons.toolkit.plots.exchange import journeys
 
 few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
-device = gpus if profile == "full" else ""
+device, runs = gpus if profile == "full" else "", {}
 
 # %% [markdown]
+# ## Somebody else's program
+#
+# `train_lightning.py` is complete. A `LightningModule` says *what* is trained. The `Trainer` knows *how*, on any number
+# of ranks:
+
+
+# %%
+def run(job, workers, *words):
+    batch = ["--batch-size", 256 // workers]
+    return course.submit(job, *few, *batch, *words, options=course.on_nodes(workers, device))
+
+
+def tell(*names):
+    for name in names:
+        each, last = runs[name], runs[name].epochs[-1]
+        print(f"{name}: {last.steps} steps with {last.unique_samples:,} different images", end=" ")
+        accuracy, spread = each.test_accuracy.value, each.end["param_spread"]
+        print(f"in {last.seconds.value:.2f} s; accuracy {accuracy}, parameters {spread:g} apart")
+
+
+[runs["Lightning"]] = run("job_lightning.sbatch", ranks)
+tell("Lightning")
+
+# %% [markdown]
+# Two processes read different images, and ended with the same parameters. The program does not say how: Lightning
+# connected the ranks, wrapped the network in DDP, and put a `DistributedSampler` into the `DataLoader`. Next you
+# write all this yourself.
+#
 # ## Predict
 #
-# 1. When do the first gradients leave a rank: `"during"` its backward pass or `"after"` it?
-# 2. One rank begins every step 40 ms late. How many milliseconds longer does each step take for the others?
-# 3. What share of the machine's ceiling, from 0 to 1, will DDP reach on a ResNet with two ranks? (The ceiling:
+# 1. One rank begins every step 40 ms late. How many milliseconds longer does each step take for the others?
+# 2. What share of the machine's ceiling, from 0 to 1, will DDP reach on a ResNet with two ranks? (The ceiling:
 #    two ranks that never communicate, as in lesson 07.)
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Predict: set predict_leave to a word, predict_late and predict_share to numbers
-predict_leave, predict_late, predict_share = "during", 40, 0.9
+### BEGIN SOLUTION Predict: set predict_late and predict_share to numbers
+predict_late, predict_share = 40, 0.9
 ### END SOLUTION
-course.answers.note(
-    predict_leave=predict_leave, predict_late=predict_late, predict_share=predict_share
-)
+course.answers.note(predict_late=predict_late, predict_share=predict_share)
 
 # %% [markdown]
 # ## Seven steps
 #
-# `train.py` is lesson 02's PyTorch program for any number of devices. Most of the new code is in three
-# functions. This cell shows your copy of them.
-
-# %%
-import train
-
-course.show_code(train.start_ranks, train.distribute, train.make_loader)
-
-# %% [markdown]
+# `train.py` is lesson 02's PyTorch program for any number of devices. Most of the new code is in `start_ranks`,
+# `distribute` and `make_loader`.
+#
 # | step | line | what happens without it |
 # |---|---|---|
 # | meet | `init_process_group`, a back end, a timeout | no rank knows the others |
@@ -73,14 +91,13 @@ course.show_code(train.start_ranks, train.distribute, train.make_loader)
 # | rank 0 only | prints, checkpoints | every line N times, broken files |
 # | leave | `destroy_process_group` | a warning of PyTorch with NCCL (not run here) |
 #
-# The wrapper does two things. At the start it sends rank 0's parameters to all ranks. In every step it averages
-# gradients over *ranks*, so a small batch counts as much as a large one.
+# The wrapper sends rank 0's parameters to all ranks, once. In every step it averages gradients over *ranks*, so a
+# small batch counts as much as a large one.
 #
 # Ranks meet at an address and a port, `MASTER_ADDR` and `MASTER_PORT`, which the course's job files derive from the
 # job number: with a constant port, two students on one node collide. `ranks.py` asks the launcher which rank a
 # process is: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun` and `srun` use other names. Start one
-# torchrun per *node*; it starts that node's ranks. One torchrun per *rank* is a common mistake: it starts 4 × 4 = 16
-# processes on 4 GPUs.
+# torchrun per *node*: one per *rank* starts 4 × 4 = 16 processes on 4 GPUs.
 #
 # **Exercise 10.1.** Complete `start_ranks` and `distribute` in `train.py`.
 #
@@ -125,81 +142,58 @@ course.show_diff(
 # Now do the same work on one rank and on several. A step has 256 images in both runs, so the updates are the same
 # except for rounding. (Choose a number of ranks that divides 256.)
 
-
 # %%
-def run(job, workers, *words):
-    batch = ["--batch-size", 256 // workers]
-    return course.submit(job, *few, *batch, *words, options=course.on_nodes(workers, device))
-
-
-runs = {}
 runs["one rank"], _ = run("job.sbatch", 1)
 runs["DDP"], probe = run("job.sbatch", ranks)
-for name, found in runs.items():
-    last, spread = found.epochs[-1], found.end["param_spread"]
-    print(f"{name}: {found.workers} rank(s), {last.steps} steps per epoch,", end=" ")
-    print(f"{last.unique_samples:,} different images, test accuracy {found.test_accuracy.value}")
-    print(f"   parameters {spread:g} apart at most; {last.seconds.value:.2f} s for the last epoch")
+tell("one rank", "DDP")
+for measure in probe.measures:
+    print(f"{measure['name']}: {measure['value']}{measure['failed'] or ''}")
 
 # %% [markdown]
 # **What you should see.** Both runs take the same number of steps. Their accuracies differ by a few images out of
-# 10,000. With such a small network two ranks gain nothing: 0.22 to 0.27 s per epoch in both (two idle cores of an AMD
-# EPYC, Gloo). They pay off with more work per message: with convolutions and 128 images *on each rank* (`--model
-# cnn`), an epoch of 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two.
+# 10,000. With such a small network two ranks gain nothing. They pay off with more work per message: with
+# convolutions and 128 images *on each rank* (`--model cnn`), an epoch of 6,400 images went from 8.1–9.7 s on one rank
+# to 4.3–6.5 s on two (two idle cores of an AMD EPYC, Gloo).
 #
-# **Try** the other launcher, in a terminal:
-#
-#     LAUNCHER=torchrun sbatch job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
-#
-# The sampler makes all shares equal by reading some images twice: 1,601 images on 4 ranks become 401 per rank. The
-# test images are divided without repeats, by `range`.
+# The sampler makes all shares equal by reading some images twice. The test images are divided without repeats.
 #
 # **On GPU nodes**, add `device_id=device` in `init_process_group`: it connects NCCL at once, so a broken network
 # fails at the start.
 #
 # ## How to test a distributed program
 #
-# Equal accuracies prove little. So the job also ran `probe.py`, which calls *your* functions on the same ranks. Read
-# it. It makes four moves that test any distributed program:
+# Equal accuracies prove little. So the job also ran `probe.py`, which calls *your* functions on the same ranks and
+# printed the list above. Its four moves test any distributed program:
 #
 # 1. Take a few steps on all ranks, from different starts, and write down what enters the network.
 # 2. Take the same steps in one process, with the images of all ranks as one batch.
 # 3. Compare parameters in double precision, so every mistake is larger than rounding. Use SGD: Adam hides a gradient
 #    that is twice as long as it should be.
 # 4. Choose awkward sizes: 53 images cannot be shared equally.
+#
+# The last tests fail until you have done the exercises below.
+#
+# ## Unwrap it
+#
+# `--average nothing` trains the network without the wrapper. Everything else stays: the ranks meet, share the images
+# and draw new orders. Predict before you run it: will there be an error? Will the loss fall? Which test accuracy will
+# the program print, and how far apart will the ranks' parameters be?
 
-# %% tags=["hide-input"]
-for measure in probe.measures:
-    print(
-        f"{measure['name']}: {measure['value'] if measure['failed'] is None else measure['failed']}"
-    )
-
-# %% [markdown]
-# The last two tests need the exercises below.
-#
-# **Unwrap it.** Predict: if `distribute` returns `model` itself, will the loss fall, will the accuracy show it, and
-# how far apart will the ranks' parameters be? Then change that line, save, and run the cells from `def run` again.
-# (Here the parameters were 0.16 apart, and no error was raised.) Put the wrapper back, and run the cells once more.
-#
-# ## A short look at Lightning
-#
-# `train_lightning.py` is complete; read it. A `LightningModule` says *what* is trained. The `Trainer` knows
-# *how*: it connects the ranks, wraps the network in DDP, puts a `DistributedSampler` into your `DataLoader` and
-# calls `set_epoch`. To run code inside its loop, write a callback such as `Recorder`.
-#
-# **A trap under Slurm.** Lightning reads Slurm's variables even if `mpirun` started the ranks. Those variables then
-# describe the job script, so every rank believes it is rank 0, and all but one end with `address already in use`
-# (tried with Lightning 2.6.6). So this job uses torchrun, and the program tells Lightning so with the plugin
-# `TorchElasticEnvironment`.
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_unwrapped to the test accuracy, from 0 to 1
+predict_unwrapped = 0.9
+### END SOLUTION
+course.answers.note(predict_unwrapped=predict_unwrapped)
 
 # %%
-[runs["Lightning"]] = run("job_lightning.sbatch", ranks)
-for name in ("DDP", "Lightning"):
-    last = runs[name].epochs[-1]
-    print(f"{name}: {last.unique_samples:,} different images, {last.seconds.value:.2f} s,", end=" ")
-    print(f"spread {runs[name].end['param_spread']:g}, accuracy {runs[name].test_accuracy.value}")
+runs["unwrapped"], _ = run("job.sbatch", ranks, "--average", "nothing")
+course.predictions.compare("predict_unwrapped", runs["unwrapped"].test_accuracy.value)
+tell("DDP", "unwrapped")
 
 # %% [markdown]
+# **What you should see.** No error, and a falling loss. Rank 0's network has learnt from half of the images. Only the
+# comparison of all ranks' parameters shows that there are several networks.
+#
 # ## When gradients travel
 #
 # DDP does not wait for the end of the backward pass, which begins with the last layer. It fills *buckets* of a few
@@ -213,29 +207,43 @@ for name in ("DDP", "Lightning"):
 # rank 1  forward, backward: layers 9 8 7 │ 6 5 4 │ 3 2 1 │ update
 # ```
 #
-# `bucket_cap_mb` sets their size. With very small buckets, the latencies of the exchanges add up.
+# `bucket_cap_mb` sets their size.
 #
-# **Exercise 10.3.** `last_arrival(ready, travel)` returns the last bucket's arrival time. Bucket number i is
-# full after `ready[i]` milliseconds and takes `travel[i]` to send. Buckets are sent in this order over one link,
-# one at a time.
-
-
-# %% tags=["exercise"]
-def last_arrival(ready, travel):
-    ### BEGIN SOLUTION Exercise 10.3: each waits until it is full and the one before has arrived
-    now = 0
-    for full, milliseconds in zip(ready, travel, strict=True):
-        now = max(now, full) + milliseconds
-    return now
-    ### END SOLUTION
-
+# **Exercise 10.3.** Write this yourself, in `own_ddp.py`. In exercise 6.5 each gradient left as soon as it was
+# computed, and you waited at the very end. Here several gradients leave together, and PyTorch says when: after
+# `parameter.register_post_accumulate_grad_hook(hook)`, it calls `hook(parameter)` in every backward pass, once
+# `parameter.grad` is complete. Three gaps:
+#
+# - At the start all ranks need the same parameters. A broadcast changes its tensor, but autograd guards a parameter:
+#   give it `parameter.detach()`, which shares the memory.
+# - `computed` runs for each gradient. Is its bucket full now? Then send it without waiting: one message for the whole
+#   bucket. Are all gradients of the network computed? Then receive.
+# - After `receive`, each `parameter.grad` holds the mean over all ranks, and the next step can begin.
+#
+# All ranks have to send their buckets in the same order. Why do they, although nobody agreed on one?
 
 # %% tags=["check"]
-course.check("10.3", last_arrival)
+import own_ddp
+
+course.check("10.3", own_ddp)
+
+# %%
+runs["own"], probe = run("job.sbatch", ranks, "--average", "own")
+tell("DDP", "own")
+for name in ("DDP", "own"):
+    print(name, *(f"{epoch.train_loss.value:.6f}" for epoch in runs[name].epochs))
+for measure in probe.measures:
+    if measure["name"].startswith("own"):
+        print(f"{measure['name']}: {measure['value']}")
 
 # %% [markdown]
-# `buckets.py` measures this on a ResNet with 272,282 parameters (1.1 MB of gradients), then again with a
-# *straggler*: the last rank begins each step 40 ms late.
+# **What you should see.** The same losses in all digits. `probe.py` compared your buckets with one process on all
+# ranks' images (`own_error`), and counted the gradients that were not yet computed when the first bucket left
+# (`own_early`). From here on, you use PyTorch's. It also sends buffers, accumulates, and keeps the gradients *in* the
+# bucket, without your two copies.
+#
+# `buckets.py` measures the journeys of DDP's buckets on a ResNet with 272,282 parameters (1.1 MB of gradients), then
+# again with a *straggler*: the last rank begins each step 40 ms late.
 
 # %%
 [travels] = course.submit("job_buckets.sbatch", options=course.on_nodes(ranks, device))
@@ -245,9 +253,6 @@ for measure in travels.measures:
         steps.setdefault(measure["bucket_mb"], []).append(1e3 * measure["value"])
 for size, (on_time, late) in steps.items():
     print(f"{size:g} MB: a step takes {on_time:.0f} ms; with one late rank {late:.0f} ms for all")
-_, trips = journeys(travels)[min(steps)]  # of the smallest buckets
-first_left, last_full = trips[0][0], trips[-1][0]  # the last bucket is full when all is computed
-course.predictions.compare("predict_leave", "during" if first_left < last_full else "after")
 longer = [late - on_time for on_time, late in steps.values()]
 course.predictions.compare("predict_late", max(longer), "ms")
 course.plots.buckets(travels)
@@ -262,11 +267,11 @@ course.plots.nodes()
 
 # %% [markdown]
 # **What you should see.** Small buckets are sent early, from the last layer to the first. The single bucket is sent
-# when all gradients are computed. (A bar includes the time that a bucket waits for the link, so bars overlap.) A rank
+# when all gradients are computed. (Bars overlap because they include the wait for the link.) A rank
 # that is 40 ms late makes *every* step of every rank about 40 ms longer.
 #
-# Two cores cannot show what overlap gains: Gloo moves bytes on the core that computes. On GPUs, NCCL moves them
-# meanwhile over the links in the drawing, and the grey bars should get shorter (not run here).
+# Two cores cannot show what overlap gains: Gloo moves bytes on the core that computes. NCCL moves them over the links
+# in the drawing while GPUs compute (not run here).
 #
 # ## Buffers travel, too
 #
@@ -298,8 +303,8 @@ course.check("10.4", no_sync)
 # ## A job that says nothing
 #
 # The worst mistake prints no error. One rank is in a collective, the others are not, and all wait: somebody wrote `if
-# rank == 0:` around it, or one rank ran out of batches. Here is a less obvious case: rank 1 takes a step by itself,
-# in `no_sync`, so no gradients are sent. But the network has a BatchNorm layer, and the previous step was an ordinary
+# rank == 0:` around it, or one rank ran out of batches. Less obvious: rank 1 takes a step by itself, in `no_sync`, so
+# no gradients are sent. But the network has a BatchNorm layer, and the previous step was an ordinary
 # one. So this forward pass waits for rank 0's buffers, and rank 0 does not send them.
 #
 # `hang.py` does this. After 2 seconds each rank writes its stack to a file with `py-spy dump`, which inspects a
@@ -327,20 +332,15 @@ for rank in (0, 1):
 # calls, suspect your program.
 #
 # **NCCL looks different** (according to PyTorch 2.13's source code; not run here). Its calls only queue work for the
-# GPU. Python runs ahead, and the stack shows the next line that waits for the GPU, here `loss.item()`. The message is
-# named by NCCL's *watchdog* in the `.err` file, with `OpType=BROADCAST`: [What NCCL says](../../docs/nccl.md) shows
-# how to read it, and the *flight recorder*. Only a receiver is sure to wait: a sender goes on as soon as a small
-# message fits into NCCL's buffers (NVIDIA/nccl#1025).
+# GPU, so the stack shows the next line that waits for the GPU, here `loss.item()`. NCCL's *watchdog* names the message
+# in the `.err` file, with `OpType=BROADCAST`: see [What NCCL says](../../docs/nccl.md). Only a receiver is sure to
+# wait: a small message fits into NCCL's buffers, and its sender goes on (NVIDIA/nccl#1025).
 #
 # | tool | shows | cost |
 # |---|---|---|
 # | `timeout=` of `init_process_group` | that a rank waited, and for what kind of message | nothing |
 # | `py-spy dump --pid N` on the node (`srun --overlap --jobid=… --pty bash`) | every rank's line | nothing; the system may forbid it (`ptrace`) |
 # | `faulthandler.dump_traceback_later(60)` | the same from inside, Python only | one line |
-# | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not arrive | a barrier |
-#
-# The rank that reports an error need not be the cause: if rank 1 times out, rank 0 then reports `Connection closed by
-# peer`.
 #
 # **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that one rank takes without the others. The
 # wrapper keeps the original network in `model.module`, which sends nothing.
@@ -381,20 +381,31 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
     )
 course.plots.speed_rounds(speed)
 
+course.plots.speedup_card(speed, save="my_speedup.png")  # to show a friend
+
 # %% [markdown]
 # **What you should see.** The blue line runs just below the yellow one: ranks that exchange gradients still
 # reach most of their ceiling. On two idle cores (AMD EPYC, no GPU) three runs had shares of 1.00, 0.93 and 0.94.
 #
-# ## Which way to take
-#
-# - **A loop of your own:** DDP. **Logs, checkpoints and precision in a few lines:** Lightning, which uses DDP.
-# - **Parameters, gradients and optimizer do not fit on one GPU:** FSDP (`fully_shard`). It is not built on DDP:
-#   it cuts the parameters into shards, and each rank keeps one.
-# - **Nodes that come and go:** torchrun's elastic launch (lesson 15).
-# - **TensorFlow:** lesson 16. **JAX:** its own sharding.
+# **Open** (no points): make a step of two ranks faster without changing what is computed. Defend it with the picture
+# of the buckets, or with the rounds above. A change that gained nothing is an answer, if you say why.
 #
 # ## Questions
 #
+# Three outputs of `train.py`, each of two ranks with one fault, and an intact one. The records are in `records/`; you
+# may read them whole.
+
+# %%
+shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("intact", "k", "r", "w")}
+for name, each in shown.items():
+    orders = ", ".join(epoch.read.order[:6] for epoch in each.epochs)
+    print(f"{name}: {each.epochs[-1].steps} steps per epoch; the orders of its epochs: {orders}")
+course.plots.faults(shown, path="", more=["step_images"], names="run")
+
+# %% [markdown]
+# - `record_k`, `record_r`, `record_w`: what is wrong? `"a"` gradients are not averaged. `"b"` Gradients are not
+#   averaged, but after each step all ranks get rank 0's parameters. `"c"` The order never changes. `"d"` Each rank reads
+#   all images. `"e"` Most images of a batch are not trained on. `"f"` Gradients are added up instead of averaged.
 # - `waits_in_0`, `waits_in_1`: in which call do rank 0 and rank 1 wait in your hang? `"broadcast"`, `"barrier"`
 #   or `"allreduce"`. (On GPUs, the watchdog's `OpType` answers for rank 1.)
 # - `read_twice`: how many of 1,601 images does a `DistributedSampler` on 4 ranks read twice in an epoch?
@@ -402,16 +413,18 @@ course.plots.speed_rounds(speed)
 #   how many times as much does one of rank 1's images count as one of rank 0's?
 # - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, and one ordinary. How many of
 #   these five forward passes begin by sending buffers?
-# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. A single bucket is full
-#   after 40 ms and travels for 48 ms. With the four buckets, how many milliseconds earlier has every gradient
-#   arrived?
+# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel over one link, one after the other, for 12 ms
+#   each. A single bucket is full after 40 ms and travels for 48 ms. With the four buckets, how many milliseconds earlier
+#   has every gradient arrived?
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: waits_in_0 and waits_in_1 with words, the other four with numbers
+### BEGIN SOLUTION Answer: records with letters, waits_in_0 and waits_in_1 with words, and four numbers
+record_k, record_r, record_w = "b", "e", "c"
 waits_in_0, waits_in_1, read_twice = "barrier", "broadcast", 4 * 401 - 1601
 weight_ratio, buffers_sent = 30 / 10, 3
-saved_ms = last_arrival([40], [48]) - last_arrival([10, 20, 30, 40], [12] * 4)
+saved_ms = (40 + 48) - (10 + 4 * 12)  # the link is busy from 10 ms on
 ### END SOLUTION
+course.answers.note(record_k=record_k, record_r=record_r, record_w=record_w)
 course.answers.note(waits_in_0=waits_in_0, waits_in_1=waits_in_1, read_twice=read_twice)
 course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=saved_ms)
 
@@ -422,11 +435,7 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 # |---|---|
 # | every epoch in the same order; accuracy 0.923 instead of 0.926 (6,400 images, 3 epochs): two seeds differ as much, so count the orders | no `set_epoch` |
 # | `ValueError: sampler option is mutually exclusive with shuffle` | `shuffle=True` beside a sampler |
-# | the job prints nothing and does not end | a collective that one rank skips |
-# | `address already in use` | a constant port that another job on the node uses; or every rank believes it is rank 0 |
-# | accumulated gradients N times too large | a sum of means: weight each part |
-# | gradients travel after each of 4 parts, so accumulation saves no exchange | no `no_sync` |
-# | the result depends on the number of ranks | unequal batches: DDP averages over ranks, not images |
+# | `address already in use` | a constant port that another job on the node uses; or Lightning, started by `mpirun` under Slurm: it reads Slurm's variables, so every rank believes it is rank 0 (Lightning 2.6.6). Here the plugin `TorchElasticEnvironment` prevents this |
 # | `terminate called without an active exception`, after the last line of a program with Gloo | a PyTorch thread that outlives Python (pytorch#190489, seen once here); submit the job again |
 #
 # ## Recap
@@ -436,16 +445,10 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 # - Gradients leave in buckets during the backward pass; buffers travel before the forward pass.
 # - A late rank delays all ranks. If a job hangs silently, set a timeout and read every rank's stack.
 #
-# **To show a friend**: your own speedup in one picture, saved beside this page.
-
-# %%
-course.plots.speedup_card(speed, save="my_speedup.png")
-
-# %% [markdown]
 # **Submit** your work in a terminal:
 #
 #     lessons submit 10
 #
-# Next: lesson 11 splits a network that does not fit. Lesson 17 is a clinic: unused parameters, exact tests, and jobs
-# that hang. Further reading: S. Li and others, *PyTorch Distributed:
-# experiences on accelerating data parallel training*, arXiv:2006.15704; PyTorch's notes on DDP.
+# Next: lesson 11 splits a network that does not fit, lesson 13 shards its state (FSDP), lesson 15 survives lost nodes,
+# and lesson 17 is a clinic. Further reading: S. Li and others, *PyTorch Distributed: experiences on accelerating data
+# parallel training*, arXiv:2006.15704; PyTorch's notes on DDP.

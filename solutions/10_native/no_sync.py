@@ -28,6 +28,8 @@ def accumulate(model, loss_function, x, y, parts):
 
 def step_in_parts(model, optimizer, loss_function, x, y, parts):
     """Make an update from a batch in parts. Return the loss and the outputs."""
+    if not hasattr(model, "no_sync"):
+        raise SystemExit("--accumulate needs --average ddp: only DDP has no_sync.")
     optimizer.zero_grad()
     loss, outputs = accumulate(model, loss_function, x, y, parts)
     optimizer.step()

@@ -1,15 +1,17 @@
-"""Test train.py and no_sync.py: do N ranks compute what one process computes?
+"""Test train.py, own_ddp.py and no_sync.py: do N ranks compute what one process computes?
 
 torchrun --nproc-per-node=2 probe.py
 
 Nothing here is to be filled in. This is how to test a distributed program, also one of your own:
 start each rank differently, write down what enters the network, take the same steps again in one
 process, and compare. Double precision leaves errors of about 1e-15, and SGD hides none. An error
-above 1e-6 is a mistake; `exchanges` has to be 1, `largest_part` 3, and all other measures 0.
+above 1e-6 is a mistake. `exchanges` has to be 1, `largest_part` 3, `own_buckets` 2, `own_early` 1,
+and all other measures 0.
 """
 
 import copy
 from functools import partial
+from unittest import mock
 
 import torch
 import torch.distributed as dist
@@ -20,57 +22,15 @@ from lessons.toolkit.probes.on_ranks import GROUP_TIMEOUT, meet, run_tests
 from lessons.toolkit.record import Run
 
 import no_sync
+import own_ddp
 import train
 from ranks import gather, who_am_i
+from tiny import IMAGES, ODD, all_rows, distance, flat, images, network, own_rows, watch
 
-IMAGES, BATCH, EPOCHS = 53, 8, 3  # 53: no number of ranks divides it, so samplers repeat images
-ODD, PARTS = 11, 5  # 11 images in 5 parts: 3, 3, 3 and 2
+BATCH, EPOCHS = 8, 3
+PARTS = 5  # of 11 images: 3, 3, 3 and 2
 SEED = 5  # of the sampler
 LOSS = nn.CrossEntropyLoss()
-
-
-def images():
-    """Return random images. The first pixel of image number 7 is 7."""
-    generator = torch.Generator().manual_seed(3)
-    x = torch.rand(IMAGES, 28, 28, generator=generator).double()
-    x[:, 0, 0] = torch.arange(IMAGES)
-    return x, torch.randint(0, 10, (IMAGES,), generator=generator)
-
-
-def network(seed):
-    """Return a small network in double precision: a mistake is larger than any rounding."""
-    torch.manual_seed(seed)
-    layers = nn.Flatten(), nn.Linear(784, 32), nn.ReLU(), nn.Linear(32, 10)
-    return nn.Sequential(*layers).double()
-
-
-def flat(tensors):
-    return torch.cat([each.detach().reshape(-1).cpu() for each in tensors])
-
-
-def distance(found, right, scale):
-    """Return the distance of two vectors, relative to the length of a third."""
-    return float((found - right).norm() / scale.norm())
-
-
-def watch(inside, optimizer=None):
-    """Return a list that gets the numbers of the images in each step, or in each forward pass.
-
-    An image's number is its first pixel.
-    """
-    passes, steps = [], []
-
-    def before_forward(_, inputs):
-        passes.append(inputs[0].reshape(len(inputs[0]), -1)[:, 0].int().tolist())
-
-    def after_step(*_):
-        steps.append([number for each in passes for number in each])
-        passes.clear()
-
-    inside.register_forward_pre_hook(before_forward)
-    if optimizer is not None:
-        optimizer.register_step_post_hook(after_step)
-    return steps if optimizer is not None else passes
 
 
 def many_against_one(device):
@@ -142,15 +102,38 @@ def in_parts(device):
     passes = watch(inside)
     model = train.distribute(inside, device)
     model.register_comm_hook(None, exchange)
-    first = dist.get_rank() * ODD
-    own = torch.arange(first, first + ODD) % IMAGES
+    own, every = own_rows(), all_rows()
     no_sync.accumulate(model, LOSS, x[own].to(device), y[own].to(device), PARTS)
-    every = torch.arange(ODD * dist.get_world_size()) % IMAGES
     LOSS(twin(x[every].to(device)), y[every].to(device)).backward()
     found, right = (flat(each.grad for each in net.parameters()) for net in (inside, twin))
     yield "accumulation_error", distance(found, right, right)
     yield "exchanges", exchanges
     yield "largest_part", max(map(len, passes))
+
+
+def by_hand(device):
+    """Take two steps with the student's buckets, and with one process on all ranks' images."""
+    computed, all_reduce = [], dist.all_reduce
+
+    def noted(*args, **options):
+        computed.append(sum(each.grad is None for each in inside.parameters()))
+        return all_reduce(*args, **options)
+
+    x, y = images()
+    inside, twin = network(dist.get_rank()).to(device), network(0).to(device)
+    model = own_ddp.distribute(inside, device, bucket_mb=0.1)
+    before = flat(twin.parameters())
+    with mock.patch.object(dist, "all_reduce", noted):
+        for rows, net in ((own_rows(), model), (all_rows(), twin)):
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+            for _ in range(2):
+                optimizer.zero_grad()
+                LOSS(net(x[rows].to(device)), y[rows].to(device)).backward()
+                optimizer.step()
+    after, right = flat(inside.parameters()), flat(twin.parameters())
+    yield "own_error", distance(after, right, right - before)
+    yield "own_buckets", len(computed) / 2
+    yield "own_early", max(computed, default=0)  # gradients not yet computed as a bucket left
 
 
 def alone(device):
@@ -179,6 +162,7 @@ def alone(device):
 TESTS = {  # with measures that rubrics ask for, and that fail with the test
     many_against_one: ("probe_error", "probe_spread", "orders_wrong", "images_left_out"),
     in_parts: ("accumulation_error", "exchanges", "largest_part"),
+    by_hand: ("own_error", "own_buckets", "own_early"),
     alone: ("alone_error",),  # at the end: after a rank that waits, no other test can run
 }
 

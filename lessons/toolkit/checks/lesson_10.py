@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
-from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, shown
 from lessons.toolkit.checks.shared.one_rank import one_rank
 
 TIMEOUT = datetime.timedelta(seconds=77)
@@ -174,35 +174,91 @@ def check_10_2(program: Any) -> str:
     return "The sampler's share on each rank, in an order that is drawn for each epoch."
 
 
-# When each bucket is full, and its time in transit, in milliseconds.
-BUCKETS: list[tuple[list[float], list[float]]] = [
-    ([10, 20, 30, 40], [12, 12, 12, 12]),
-    ([10, 40], [5, 5]),
-    ([5, 6, 50], [20, 3, 7]),
-]
+class Other:
+    """Stands for a message that another rank answers. Its gradients are three times this rank's."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor, self.got = tensor, False
+
+    def wait(self) -> None:
+        self.tensor.mul_(1 if self.got else 4)
+        self.got = True
+
+
+@contextlib.contextmanager
+def beside_another_rank(network: Any) -> Iterator[list[tuple[int, int]]]:
+    """Replace torch.distributed by one other rank. Yield its messages' sizes.
+
+    Beside each size is the number of gradients that are not computed yet.
+    """
+    import torch
+
+    sent: list[tuple[int, int]] = []
+
+    def all_reduce(tensor: Any, *_: Any, async_op: bool = False, **__: Any) -> Any:
+        missing = sum(each.grad is None for each in network.parameters())
+        sent.append((tensor.numel(), missing))
+        message = Other(tensor)
+        if async_op:
+            return message
+        advice = "With async_op=True, the backward pass goes on while the bucket travels."
+        raise CheckFailed("all_reduce(…, async_op=True)", "without async_op", advice)
+
+    with mock.patch.multiple(
+        torch.distributed,
+        all_reduce=all_reduce,
+        broadcast=lambda tensor, *_, **__: tensor.fill_(0.25),
+        get_world_size=lambda *_: 2,
+        get_rank=lambda *_: 1,
+    ):
+        yield sent
 
 
 @exercise("10.3")
-def check_10_3(last_arrival: Callable[..., Any]) -> str:
-    """One bucket is sent at a time, when it is full and the previous one has arrived."""
-    for ready, travel in BUCKETS:
-        what = f"last_arrival({ready}, {travel})"
-        found = number(last_arrival(list(ready), list(travel)), what)
-        pairs = list(zip(ready, travel, strict=True))
-        right = 0.0
-        for full, seconds in pairs:
-            right = max(right, full) + seconds
-        mistakes = {
-            max(ready) + sum(travel): "That is without overlap: the first bucket leaves as soon as "
-            "it is full, not when the last one is full.",
-            max(map(sum, pairs)): "Buckets share one link: a bucket waits until the one before it "
-            "has arrived.",
-            ready[0] + sum(travel): "A bucket cannot leave before it is full, even if the link is "
-            "free.",
-        }
-        advice = "A bucket leaves at max(its own time, arrival of the previous one), then travels."
-        compare(found, right, what, mistakes, advice)
-    return "A bucket waits for its gradients and for the link. Four buckets take 58 ms."
+def check_10_3(program: Any) -> str:
+    """Each bucket leaves as soon as it is full, and every gradient becomes the ranks' mean."""
+    import torch
+
+    network: Any = torch.nn.Sequential(*(torch.nn.Linear(4, 4) for _ in range(4)))
+    twin, x = copy.deepcopy(network), torch.rand(3, 4)
+    with beside_another_rank(network) as sent:
+        program.distribute(network, torch.device("cpu"), 0.00016)  # 40 numbers: two layers
+        if any((each != 0.25).any() for each in network.parameters()):
+            advice = "dist.broadcast(parameter.detach(), 0) for every parameter."
+            raise CheckFailed("the parameters of rank 0 on every rank", "this rank's own", advice)
+        twin.load_state_dict(network.state_dict())
+        for number in ("first", "second"):
+            sent.clear()
+            twin.zero_grad()
+            network.zero_grad()
+            twin(x).square().sum().backward()
+            network(x).square().sum().backward()
+            when = f"in the {number} backward pass"
+            if [size for size, _ in sent] != [40, 40]:
+                advice = "Send the joined gradients of a bucket once, when `missing` says that "
+                advice += "none is missing. At the end of `receive`, set missing and sent as at "
+                advice += "the start."
+                raise CheckFailed(f"two messages of 40 numbers {when}", shown(sent), advice)
+            if sent[0][1] != 4:
+                advice = "A full bucket leaves in the same call of `computed`."
+                found = f"{sent[0][1]} gradients are missing as the first bucket leaves"
+                raise CheckFailed(f"4 are missing {when}", found, advice)
+            ratio = (network[0].weight.grad / twin[0].weight.grad).mean().item()
+            mistakes = {
+                4: "That is the ranks' sum. Divide by the number of ranks.",
+                1: "That is this rank's own gradient. Call `receive` after the last bucket, wait "
+                "for each message, and copy the parts back.",
+                0.5: "That is half of this rank's own gradient: wait for the message first.",
+            }
+            what = f"gradient of the first layer {when}, if the other rank's is 3 times as long"
+            compare(ratio, 2.0, what, mistakes, "The mean of 1 and 3 is 2.")
+            if not all(
+                torch.allclose(a.grad, 2 * b.grad)
+                for a, b in zip(network.parameters(), twin.parameters(), strict=True)
+            ):
+                advice = "split the joined numbers in the order in which torch.cat joined them."
+                raise CheckFailed("the mean of every gradient", "others", advice)
+    return "Two messages in each backward pass, the first while half of the gradients are missing."
 
 
 def small_network() -> tuple[Any, Any, Any]:

@@ -13,14 +13,14 @@ LESSON = "10_native"
 CHECKS = checks_of(lesson_10)
 
 
-FILES = {"10.1": "train", "10.2": "train", "10.4": "no_sync", "10.5": "no_sync"}
+FILES = {"10.1": "train", "10.2": "train", "10.3": "own_ddp", "10.4": "no_sync", "10.5": "no_sync"}
 
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
     """Return a function that returns the module of an exercise with changes."""
     monkeypatch.syspath_prepend(ROOT / "solutions" / LESSON)
-    for name in ("train", "no_sync", "ranks"):  # of another lesson, maybe
+    for name in ("train", "no_sync", "own_ddp", "ranks"):  # of another lesson, maybe
         monkeypatch.delitem(sys.modules, name, raising=False)
     return lambda number, *changes: changed(tmp_path, LESSON, f"{FILES[number]}.py", *changes)
 
@@ -54,6 +54,16 @@ MISTAKES = [
     ("10.2", "sampler=sampler", "shuffle=True", "Without a Distributed"),
     ("10.2", "return DataLoader(images, batch_size", "return DataLoader(images, 7", "batch size"),
     ("10.2", "images, seed=seed", "images, shuffle=False", "Distributed"),
+    ("10.3", "dist.broadcast(parameter.detach(), 0)", "pass", "for every parameter"),
+    ("10.3", " / dist.get_world_size()", "", "the ranks' sum"),
+    ("10.3", "            message.wait()\n", "", "wait for the message"),
+    ("10.3", "            self.receive()", "            pass", "rank's own gradient"),
+    ("10.3", ", async_op=True", "", "the backward pass goes on"),
+    ("10.3", "        self.missing, self.sent = [len(bucket) for bucket in self.buckets], []\n", "",
+     "as at the start"),
+    ("10.3", "        if self.missing[number] == 0:\n            bucket = self.buckets[number]\n",
+     "        for bucket in self.buckets if not any(self.missing) else []:\n",
+     "in the same call"),
     ("10.4", "            share.backward()\n        loss += share.detach()\n",
      "        loss += share\n    loss.backward()\n", "one part at a time"),
     ("10.4", "x.chunk(parts), y.chunk(parts)", "[x], [y]", "Cut both"),
@@ -86,27 +96,3 @@ def test_another_way_passes(number, old, new, program):
 @pytest.mark.parametrize(("number", "old", "new", "advice"), MISTAKES)
 def test_a_mistake_in_a_program(number, old, new, advice, program):
     assert_advice(failure(CHECKS[number], program(number, (old, new))), advice)
-
-
-# Exercise 10.3
-def arrived(ready, travel):
-    now = 0
-    for full, milliseconds in zip(ready, travel, strict=True):
-        now = max(now, full) + milliseconds
-    return now
-
-
-ARRIVALS = [
-    (lambda ready, travel: max(ready) + sum(travel), "without overlap"),
-    (lambda ready, travel: max(r + t for r, t in zip(ready, travel, strict=True)), "one link"),
-    (lambda ready, travel: ready[0] + sum(travel), "before it is full"),
-]
-
-
-def test_the_last_arrival():
-    CHECKS["10.3"](arrived)
-
-
-@pytest.mark.parametrize(("last_arrival", "advice"), ARRIVALS)
-def test_wrong_arrivals(last_arrival, advice):
-    assert_advice(failure(CHECKS["10.3"], last_arrival), advice)

@@ -43,8 +43,6 @@ REPEATS = {
     "python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out": WHOLE,
     "sbatch job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
     "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
-    "LAUNCHER=torchrun sbatch job.sbatch --train-samples 6400 --epochs 3 "
-    "--batch-size 128": "test_lesson_10.py, cluster/schedulers/test_laptop_ranks.py",
     "sbatch job_speed.sbatch --width 1024 --batch-size 512": WHOLE,
     "sbatch --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5": (
         "test_lesson_15.py, cluster/schedulers/test_laptop_requeue.py"

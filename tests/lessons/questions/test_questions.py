@@ -55,7 +55,7 @@ FORMS = [
     ("07_horovod", "predict_unlike", "az", "letters"),
     ("07_horovod", "predict_unlike", "none", None),
     ("07_horovod", "predict_unlike", "", "letters"),
-    ("10_native", "predict_leave", "at once", "during, after"),
+    ("07_horovod", "predict_epoch", "at once", "quarter, same, longer"),
 ]
 
 

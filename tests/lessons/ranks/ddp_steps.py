@@ -2,8 +2,8 @@
 
     mpirun -np N python ddp_steps.py OUT.npz
 
-OUT has the ranks' parameters after whole batches (`1`), and after batches in three parts (`3`).
-Every rank starts from a seed of its own: only DDP makes the starts alike.
+OUT has the ranks' parameters after whole batches (`1`), after batches in three parts (`3`), and
+after whole batches in the student's buckets (`own`). Every rank starts from a seed of its own.
 """
 
 import datetime
@@ -54,6 +54,7 @@ def main():
     import torch.distributed as dist
     from torch.utils.data import TensorDataset
 
+    import own_ddp
     import train
     from ranks import gather, who_am_i
 
@@ -62,12 +63,13 @@ def main():
     x, y = images()
     loader = train.make_loader(TensorDataset(x, y), BATCH // size, SEED)
     found = {}
-    for parts in (1, 3):
-        model = train.distribute(network(rank), device)
+    ways = {"1": train.distribute, "3": train.distribute, "own": own_ddp.distribute}
+    for way, distribute in ways.items():
+        model, parts = distribute(network(rank), device, 1e-3), 3 if way == "3" else 1
         optimizer = optimizer_of(model)
         for epoch in EPOCHS:
             train.train_epoch(model, loader, optimizer, LOSS, device, epoch, parts)
-        found[str(parts)] = np.stack(gather(flat(model)))
+        found[way] = np.stack(gather(flat(model)))
     if rank == 0:
         np.savez(sys.argv[1], **found)
     dist.destroy_process_group()
