@@ -32,7 +32,10 @@ def measured(folder, *words, ranks=2, **environ):
     """Return the values of the rounds, and of the measure `update_error`."""
     done = started(folder, *words, ranks=ranks, **environ)
     assert done.returncode == 0, done.stderr[-2000:]
-    values = [event["value"] for event in of(events(done.stdout), "measure")]
+    found = events(done.stdout)
+    # Nobody chooses a speed job's seeds, so equal parameters show that two outputs are one job.
+    assert all(event["value"]["param_hash"] for event in of(found, "rank_end"))
+    values = [event["value"] for event in of(found, "measure")]
     [error] = [value["value"] for value in values if value["name"] == "update_error"]
     return [value for value in values if value["name"] == "round"], error
 
