@@ -1,9 +1,8 @@
 """Count the bytes that PyTorch really holds: tensors, and values kept for the backward pass."""
 
-import math
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -59,17 +58,3 @@ def saved_for_backward(params: Iterable[Any]) -> Iterator[Counter[str]]:
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept.tensor):
         yield seen
-
-
-def share_off(found: Any, held: Mapping[str, float]) -> float:
-    """Return the largest error among the parts of the student's result.
-
-    A part's error is relative to its real number of bytes, or to a hundredth of all bytes if that
-    is more. The result is inf if a part is missing or is not a number.
-    """
-    least = sum(held.values()) / 100
-    try:
-        errors = [abs(float(found[part]) - much) / max(much, least) for part, much in held.items()]
-    except (KeyError, TypeError, ValueError):
-        return math.inf
-    return max(errors) if all(math.isfinite(error) for error in errors) else math.inf

@@ -1,11 +1,9 @@
-"""Tests of the bytes that PyTorch holds, and of the error of the arithmetic."""
-
-import math
+"""Tests of the bytes that PyTorch holds."""
 
 import pytest
 import torch
 
-from lessons.toolkit.probes.held import bytes_of, saved_for_backward, share_off
+from lessons.toolkit.probes.held import bytes_of, saved_for_backward
 from lessons.toolkit.probes.tensors import bytes_off, ring_bytes
 
 
@@ -26,27 +24,6 @@ def test_what_is_kept_for_the_backward_pass_is_counted_and_let_go():
         assert kept["most"] == kept["now"] + 4 * (5 * 6 + 5 * 4)
     del hidden
     assert kept["now"] == 0
-
-
-HELD = {"parameters": 400, "gradients": 400, "optimizer": 0, "activations": 200}
-
-
-@pytest.mark.parametrize(
-    ("change", "off"),
-    [
-        ({}, 0),
-        ({"parameters": 404}, 0.01),
-        ({"activations": 100}, 0.5),
-        ({"optimizer": 5}, 0.5),  # of a hundredth of all, for nothing is held
-        ({"gradients": math.nan}, math.inf),
-        ({"gradients": "much"}, math.inf),
-        ({"gradients": None}, math.inf),
-    ],
-)
-def test_the_worst_part_counts(change, off):
-    assert share_off(HELD | change, HELD) == pytest.approx(off)
-    assert share_off(None, HELD) == math.inf
-    assert share_off({"parameters": 400}, HELD) == math.inf
 
 
 def test_bytes_of_a_ring_by_hand():
