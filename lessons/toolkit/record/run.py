@@ -203,7 +203,7 @@ class Run(run_record.Run):
     def end(self, **results: Any) -> None:
         """End the run, with its test_loss and test_accuracy. Call this last, on every rank."""
         if self.watch and self.epochs:
-            step_images, pass_images = zip(*self.everyone(self.watch.images()), strict=True)
+            step_images, pass_images = zip(*self.everyone(self.watch.counts()), strict=True)
             if all(step_images):
                 self.measure("step_images", min(step_images), "images")
                 self.measure("pass_images", max(pass_images), "images")

@@ -37,10 +37,8 @@ def measure(
 ) -> None:
     """Warm up every phase, then measure the rounds. All ranks call it, with all sizes.
 
-    comm: an mpi4py communicator of all ranks; passes[p] is called on its first p ranks.
-
-    params[p]: a function that returns the trainable parameters of the network that p ranks train,
-    as NumPy arrays.
+    comm: an mpi4py communicator of all ranks; passes[p] is called on its first p ranks. params[p]
+    returns the trainable parameters of the network that p ranks train, as NumPy arrays.
     """
     groups = {p: comm.Split(0 if comm.rank < p else 1, comm.rank) for p in passes}
     phases = dict(sorted(passes.items())) | ({SILENT: silent} if silent else {})

@@ -4,6 +4,7 @@ The package does not import PyTorch, so this module does so only when it is used
 """
 
 import statistics
+from functools import cached_property
 from typing import Any
 
 TOLERANCE = 1e-9  # of an image's product with the random vector; images differ by far more
@@ -22,13 +23,9 @@ class TorchWatch:
         import numpy as np
         import torch
 
-        self.network = network
-        images = images.reshape(len(images), -1)
-        vector = np.random.default_rng(1).normal(size=images.shape[1])
-        parts = (images[at : at + PART].astype(float) for at in range(0, len(images), PART))
-        known = np.concatenate([part @ vector for part in parts])
-        self.order = np.argsort(known)
-        self.known, self.key = known[self.order], torch.from_numpy(vector)
+        self.network, self.images = network, images.reshape(len(images), -1)
+        self.vector = np.random.default_rng(1).normal(size=self.images.shape[1])
+        self.key = torch.from_numpy(self.vector)
         self.handle: Any = None  # removes the hook
         self.products: list[Any] = []
         self.since = 0  # images since the last step
@@ -71,12 +68,19 @@ class TorchWatch:
             self.handle.remove()
             self.handle = None
 
-    def images(self) -> tuple[int, int]:
-        """Return the usual number of images per step, and the largest in one forward pass.
-
-        An epoch's last step may have fewer.
-        """
+    def counts(self) -> tuple[int, int]:
+        """Return the usual number of images per step, and the largest in one forward pass."""
         return int(statistics.median_high(self.per_step or [0])), self.largest
+
+    @cached_property
+    def known(self) -> tuple[Any, Any]:
+        """Return the sorted products of the data set's images, and their order."""
+        import numpy as np
+
+        parts = (self.images[at : at + PART] for at in range(0, len(self.images), PART))
+        products = np.concatenate([part.astype(float) @ self.vector for part in parts])
+        order = np.argsort(products)
+        return products[order], order
 
     def numbers(self) -> Any:
         """Return the numbers of the last epoch's images; None if they are not known."""
@@ -85,8 +89,8 @@ class TorchWatch:
 
         if not self.products:
             return None
-        found = torch.cat(self.products).cpu().numpy()
-        at = np.searchsorted(self.known, found).clip(1, len(self.known) - 1)
-        at -= found - self.known[at - 1] < self.known[at] - found
+        found, (known, order) = torch.cat(self.products).cpu().numpy(), self.known
+        at = np.searchsorted(known, found).clip(1, len(known) - 1)
+        at -= found - known[at - 1] < known[at] - found
         # A larger distance means that the program changes its images.
-        return self.order[at] if np.abs(self.known[at] - found).max() <= TOLERANCE else None
+        return order[at] if np.abs(known[at] - found).max() <= TOLERANCE else None
