@@ -8,6 +8,13 @@ import torch
 LEVERS = ("tf32", "bfloat16", "compile")
 
 
+def lever(name):
+    """Return the name, if it is made of levers that exist."""
+    if not set(name.split("+")) <= set(LEVERS):
+        raise ValueError
+    return name
+
+
 def pull(name, model, device):
     """Let the network compute in bfloat16, or compile it, or both."""
     if "bfloat16" in name:

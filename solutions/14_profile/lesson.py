@@ -396,7 +396,7 @@ Path("report.md").write_text(f"# Faster still\n\n{report}![The traces](study.png
 # - `enough_workers`: a step computes for 20 ms and needs 32 files. Reading a file takes 2.5 ms. What is the smallest
 #   number of workers that keeps up?
 # - `thin_product`: a device has a peak of 60 TFLOP/s in float32 and a bandwidth of 3 TB/s. How many TFLOP/s can the
-#   product of a 4 × 4096 and a 4096 × 4096 matrix reach?
+#   product of a 24 × 4096 and a 4096 × 4096 matrix reach?
 # - `mfu_h100`: suppose that a GPT of 12 layers, width 768 and 85 million multiplied parameters trains in bfloat16 with
 #   windows of 1,024 tokens, that one H100 makes 400,000 tokens per second, and that a large bfloat16 product reaches
 #   700 TFLOP/s there. What is the MFU?
@@ -413,7 +413,7 @@ Path("report.md").write_text(f"# Faster still\n\n{report}![The traces](study.png
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: enough_workers, thin_product, mfu_h100 and faults_wide
 enough_workers = 32 * 2.5 / 20
-thin_product = flops.attainable(4, 4096, 4096, 6e13, 3e12) / 1e12
+thin_product = flops.attainable(24, 4096, 4096, 6e13, 3e12) / 1e12
 mfu_h100 = flops.step_flops(85e6, 12, 768, 1024, 400_000) / 989e12
 faults_wide = "CBDA"
 ### END SOLUTION

@@ -99,7 +99,7 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--rounds", type=int, default=5, help="how often both steps are measured")
-    parser.add_argument("--levers", nargs="*", default=[], help="such as tf32 bfloat16+compile")
+    parser.add_argument("--levers", nargs="*", default=[], type=levers.lever, help="or both: a+b")
     parser.add_argument("--steps", type=int, default=12, help="updates in a round, of each step")
     parser.add_argument("--length", type=int, default=32, help="characters in a window")
     parser.add_argument("--batch-size", type=int, default=8, help="windows in a step")
