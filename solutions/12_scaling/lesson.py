@@ -361,10 +361,8 @@ def time_to(target, accuracies, seconds):
 # %% tags=["check"]
 course.check("12.6", time_to)
 
-# %% [markdown]
-# Run this lesson's program on one rank, and on several in strong and in epoch scaling:
-
 # %%
+# This lesson's program, on one rank, and on several in strong and in epoch scaling:
 jobs = {"one": (1, "epoch"), "strong": (ranks, "strong"), "epoch": (ranks, "epoch")}
 trained = {}
 for name, (n, kind) in jobs.items():
@@ -507,6 +505,8 @@ course.answers.note(supported=supported, cannot_tell=cannot_tell, cost_ratio=cos
 
 # %% tags=["check"]
 course.check("12.8", question, recommendation, unknown)
+
+# %%
 scaling_report.write(
     runs,
     laws={name: f"{value:.4g}" for name, value in fits.items()},

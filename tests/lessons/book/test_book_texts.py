@@ -30,4 +30,11 @@ def test_every_picture_of_a_lesson_has_words(lesson):
             assert alt_text(f"plots.{name}()") != UNKNOWN or name in PREPARE, name
 
 
-PREPARE = {"whole_seconds", "times_by_replicas", "shares_of", "median_of_measure", "staleness_of"}
+PREPARE = {
+    "schedule_sliders",
+    "whole_seconds",
+    "times_by_replicas",
+    "shares_of",
+    "median_of_measure",
+    "staleness_of",
+}

@@ -31,5 +31,5 @@ def test_the_truths_are_those_that_grading_knows_and_no_file_of_students_says_th
     assert ASKED.answers[f"foretold_{name}"].widest == table.widest
     plain = re.compile(rf"(?<![\d.]){re.escape(f'{truth:g}')}(?![\d.])")
     root = Path(foretelling.__file__).parents[2]
-    for file in (Path(foretelling.__file__), *root.glob("lessons/12_scaling/*")):
+    for file in (Path(foretelling.__file__), *root.glob("lessons/12_scaling/**/*.*")):
         assert not plain.search(file.read_text(encoding="utf-8")), file.name
