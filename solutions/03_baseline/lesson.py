@@ -198,6 +198,7 @@ print(f"{fixed / 1e9:.2f} GB for parameters and gradients, {per_image / 1e6:.0f}
 for batch in (32, 256, 1024, 2048):
     print(f"batch {batch:5}: about {(fixed + batch * per_image) / 1e9:6.1f} GB")
 course.predictions.compare("predict_params", network.count_params(), how="counted")
+course.predictions.compare("predict_steps", math.ceil(50_000 / 256), how="computed")
 
 # %% [markdown]
 # "About", because a framework frees early what the backward pass does not need. On a CPU, a training step's peak
@@ -238,11 +239,7 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 # with it.
 #
 # An epoch of *n* images takes ⌈*n* / batch⌉ steps: the last batch may be smaller.
-
-# %%
-course.predictions.compare("predict_steps", math.ceil(50_000 / 256), how="computed")
-
-# %% [markdown]
+#
 # ## Run it
 #
 # The optimizer is SGD with a rate of 0.01, as in Barcelona's program. The first job trains ResNet50V2. The
@@ -429,8 +426,7 @@ course.answers.note(baseline_epoch_s=course.measure.epoch_time(baseline).value)
 # %% [markdown]
 # **Open question**, without points: the article says that ResNet50V2 has 25,613,800 parameters and prints a program
 # with `classes=10`. Which of the two trained the published curves? Defend your answer with a run.
-
-# %% [markdown]
+#
 # ## Traps
 #
 # | you see | cause |

@@ -46,7 +46,7 @@ def revealed(text: str, lesson: str) -> list[str]:
     return [
         f"{key} = {value}"
         for key, value in expected(lesson).items()
-        if any(math.isclose(number, value, rel_tol=2e-3) for number in said)
+        if any(math.isclose(number, value, rel_tol=1.5e-3) for number in said)
     ]
 
 

@@ -17,14 +17,11 @@ LESSONS = tuple(sorted(folder.name[:2] for folder in SOLUTIONS.glob("[0-9][0-9]_
 SLURM = "Slurm's own: a laptop has no Slurm"
 WHOLE = "test_every_lesson.py"
 FULL = "for GPU nodes: hours on two cores"
-CHAIN = "a whole training, twice; test_slurm_words.py chains small jobs"
 NOT_HERE = {
     "seff JOB": SLURM,
     "sacct -X -n -P -o JobID,Elapsed,AllocTRES,ConsumedEnergy -j 1885056": SLURM,
     "nvidia-smi": "there is no GPU",
     "srun --jobid=JOB --overlap nvidia-smi": SLURM,
-    "first=$(sbatch --parsable job.sbatch)": CHAIN,
-    "sbatch --dependency=afterany:$first job.sbatch": CHAIN,
     "salloc --nodes=1 --ntasks=2 --cpus-per-task=1 --time=01:00:00": SLURM,
     "salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00": SLURM,
     "exit": "gives an allocation back, and there is none",
@@ -44,9 +41,6 @@ REPEATS = {
     "sbatch job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
     "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
     "sbatch job_speed.sbatch --width 1024 --batch-size 512": WHOLE,
-    "sbatch --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5": (
-        "test_lesson_15.py, cluster/schedulers/test_laptop_requeue.py"
-    ),
     "sbatch job.sbatch --rounds 9 --levers bfloat16 bfloat16+compile --batch-size 32": WHOLE,
 } | {f"lessons submit {lesson}": WHOLE for lesson in LESSONS}
 PREPARES = ("source ", "export ")
