@@ -116,4 +116,4 @@ def check_12_8(*texts: Any) -> str:
     if len({" ".join(text.split()).casefold() for text in texts}) < len(texts):
         advice = "Each part answers a different question; see the text above."
         raise CheckFailed("three texts", "the same one twice", advice)
-    return "All three parts are written. The cell below puts them into the report."
+    return "All three parts are written, and go into report.md."
