@@ -60,7 +60,7 @@ recorded = {
     "D": [2.2934, 2.2542, 2.2269, 2.3246, 2.2599, 2.2358, 2.2132, 2.1597],
     "E": [2.2858, 2.2125, 2.2246, 2.1071, 2.1001, 2.0122, 2.0620, 1.9290],
 }
-course.plots.losses(recorded, highest=12, per="epoch")
+course.plots.losses(recorded, highest=2.5, per="epoch")
 
 # %% [markdown]
 # ## Predict

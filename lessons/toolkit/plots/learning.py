@@ -42,7 +42,7 @@ def losses(
         out = next((n for n, v in enumerate(inside) if math.isnan(v)), None)
         if out is not None:  # draw up to the edge only, because the loss does not come down again
             inside[out:] = [math.nan] * (len(inside) - out)
-            axes.plot(out, highest, "^", color=colour, ms=10, clip_on=False)
+            axes.plot(out + first, highest, "^", color=colour, ms=10, clip_on=False)
             name = f"{name}: leaves the picture"
         axes.plot(range(first, len(inside) + first), inside, color=colour, lw=1.8, label=name)
         ends.append(len(values))
