@@ -27,8 +27,7 @@
 # rank 1   layers 5 6 7 8                      rank 1   half of 1, half of 2, … half of 8
 # ```
 #
-# You program both by hand and measure idle time and bytes. (Lesson 13 divides the *state* instead, and calculates
-# what fits.)
+# You program both by hand and measure idle time and bytes.
 #
 # Allow 80 + 45 minutes: 80 for pipelines (about 7 of the 10 points), 45 for the second part. On two CPU cores all
 # jobs on this page take about 90 seconds.
@@ -414,4 +413,4 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 #
 # Next: lesson 13 shards the state, and lesson 12 asks how many GPUs are worth it. Further reading: Huang and others,
 # *GPipe*, arXiv:1811.06965; Narayanan and others, *Megatron-LM*, and *PipeDream*, arXiv:1806.03377, which fills the
-# bubble by using stale weights (lesson 16); a schedule with almost no bubble, arXiv:2401.10241.
+# bubble by using stale weights (lesson 16).

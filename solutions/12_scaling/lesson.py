@@ -84,7 +84,7 @@ course.answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_
 #
 # **Exercise 12.1.** Complete `plan` in `train.py`. For each size, return the batch of *each* rank, and the number of
 # images of *all* ranks per epoch. Divide a batch with `//`. If this leaves a remainder, it is dropped: 64 images on 3
-# ranks are 21 per rank. So choose a batch that all your sizes divide. The cell then shows what changed in the program.
+# ranks are 21 per rank. So choose a batch that all your sizes divide.
 
 # %% tags=["check"]
 import train
@@ -381,9 +381,6 @@ for name, (n, kind) in jobs.items():
 # scaling makes half as many updates and lags behind in the first epoch: in one run .738 instead of .772 (two CPU
 # cores, one seed).
 #
-# After each training, `probe.py` compares your strong-scaling plan with one process. In double precision, they differ
-# by 1e-15.
-#
 # ## Cost against time
 #
 # You are billed for the allocation: GPUs × hours from start to end, whether the GPUs compute or wait. Slurm's
@@ -523,7 +520,6 @@ scaling_report.write(
 # | you see | cause |
 # |---|---|
 # | a perfect "strong" curve | each rank kept its batch: epoch scaling |
-# | a baseline that nothing beats (not run here) | it used all cores, the other runs one per rank |
 #
 # Errors on GPUs: [What NCCL says](../../docs/nccl.md).
 #
