@@ -28,9 +28,7 @@
 profile = "smoke"  # "smoke": two tasks on one node. "full": two nodes with four tasks each
 
 # %% tags=["setup", "hide-input"]
-import os
 import socket
-import sys
 import time
 from pathlib import Path
 
@@ -361,48 +359,35 @@ course.predictions.compare("predict_host_here", here, how="saw")
 # writes it out only now and then. Until then, `tail -f` shows nothing, even if the job is fine. `-u`
 # switches the buffer off.
 #
-# ## Three jobs that went wrong
+# ## Which record is which fault?
 #
-# For each job, give the letter of the cause:
+# Four people ran this lesson's program. Each meant to run a job with two tasks, and made one mistake:
 #
-# - **A** output buffered, no `python -u`
-# - **B** no `%j` in the file name
-# - **C** no `srun` or `launch` before `python`
-# - **D** module not loaded
-# - **E** the launcher started N programs of size 1 each
+# - **A** no `launch` before `python`
+# - **B** the job requests one task
+# - **C** `facts` in `train.py` finds nothing
+# - **D** the tasks were started by hand, in a terminal
+# - **E** no `%j` in the file name
 #
-# 1. The job has `--ntasks=4`, but its output has only one task line.
-# 2. `tail -f` shows an empty file for ten minutes. At the end everything is there.
-# 3. There are four lines, and every one says *task 0 of 1*.
+# The next cell shows what was printed, without the run record.
 
-# %% tags=["exercise"]
-### BEGIN SOLUTION Answer: set one_line, empty_file and all_rank_zero to a letter each
-one_line = "C"
-empty_file = "A"
-all_rank_zero = "E"
-### END SOLUTION
-gigaflops = run.measures[0]["value"]
-course.answers.note(
-    one_line=one_line,
-    empty_file=empty_file,
-    all_rank_zero=all_rank_zero,
-    ranks_seen=len(run.ranks),
-    gflops=gigaflops,
-)
+# %%
+for letter in "bfjt":
+    lines = Path(f"records/{letter}.rec").read_text().splitlines()
+    print(f"----- {letter}", *(line for line in lines if ":::MLLOG" not in line), sep="\n")
 
 # %% [markdown]
-# ## Where this notebook runs
-#
-# A notebook has a **kernel**: the Python that runs its cells. It should be the Python of the course's
-# environment, which `make` (or, on a cluster, `environment.yml`) created.
-#
-# **Exercise 0.5.** This cell checks whether the notebook uses it.
+# Write the letters of `b`, `f`, `j` and `t` in this order, as one word.
 
-# %% tags=["check"]
-print("host  ", socket.gethostname())
-print("python", sys.executable)
-print("job   ", os.environ.get("SLURM_JOB_ID", "none: no scheduler started this notebook"))
-course.check("0.5")
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: faults_jobs, four letters
+faults_jobs = "BDCA"
+### END SOLUTION
+course.answers.note(faults_jobs=faults_jobs)
+
+# %% [markdown]
+# **Open question**, without points: what is the smallest time limit with which `gpt.sbatch` still ends well on this
+# machine? Defend it with `sacct`.
 
 # %% [markdown]
 # ## Look up later

@@ -43,6 +43,14 @@ small = "--train-samples 6400 --size 32 --batch-size 64 --buffer 512 --epochs 4"
 sizes = {"smoke": small, "full": "--epochs 3"}[profile].split()
 
 # %% [markdown]
+# Two recorded inputs read the same images, in batches of 64, with a wait of 12 ms in place of each training step. Both
+# have a fault. One of the two can be seen in this picture. (At the end of this page, you name both.)
+
+# %%
+recorded = {letter: course.runs(f"records/{letter}.rec")[0] for letter in "dmrz"}
+course.plots.epoch_bars({letter: recorded[letter] for letter in "rz"})
+
+# %% [markdown]
 # ## Predict
 #
 # 1. 6,400 images are stored in 6,400 files, and again in 32 packs of 200. Both are in the system's cache.
@@ -286,21 +294,16 @@ for way, write in ways.items():
 #
 # ## At the same time
 #
-# With `--compute-ms` you choose how long the network would take. The cell below the exercise chooses this
+# With `--compute-ms` you choose how long the network would take. The second cell below chooses this
 # time so that an epoch's simulated computing takes as long as its input. That is where overlapping gains most.
 #
-# **Exercise 4.4.** `epoch_seconds(t_in, t_comp, overlapped)`: how long is an epoch?
+# If the two overlap, an epoch takes as long as the longer one. If they take turns, their times add up.
 
 
-# %% tags=["exercise"]
+# %%
 def epoch_seconds(t_in, t_comp, overlapped):
-    ### BEGIN SOLUTION Exercise 4.4: the seconds of an epoch, overlapped and in turn
     return max(t_in, t_comp) if overlapped else t_in + t_comp
-    ### END SOLUTION
 
-
-# %% tags=["check"]
-course.check("4.4", epoch_seconds)
 
 # %%
 wait_ms = 1000 * course.measure.epoch_time(files).value / files.epochs[-1].steps
@@ -326,7 +329,7 @@ course.plots.input_overlap(ahead, in_turn)
 # slightly longer than the slower of the two, because neither the first batch nor filling the shuffle buffer can be
 # hidden. Your numbers should be within 25 % of the formula's. Each run has its own marker in the plot.
 #
-# Now check your second prediction, with your own formula and input. If batches are prepared ahead of time
+# Now check your second prediction, with this formula and your input. If batches are prepared ahead of time
 # and a GPU waits half of the time, its computation takes half as long as the input. A second GPU halves the
 # computing time.
 
@@ -354,26 +357,26 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 # Adding two arrays moves many bytes and computes little. A matrix product does the opposite. That is why
 # libraries such as cuDNN and oneDNN (formerly MKL-DNN) work hard to move each number as rarely as they can.
 #
-# **Exercise 4.5.** `gigabytes_per_s` is for `a + b`, with *n* float32 numbers in each array. `gigaflops` is for a
+# **Exercise 4.4.** `gigabytes_per_s` is for `a + b`, with *n* float32 numbers in each array. `gigaflops` is for a
 # product of *n* × *n* matrices. Both run on one core. NumPy's additions use one core anyway, and the setup at the top
 # of this page limits its matrix products to one.
 
 
 # %% tags=["exercise"]
 def gigabytes_per_s(n, seconds):
-    ### BEGIN SOLUTION Exercise 4.5: the bytes that move, in 10⁹ per second
+    ### BEGIN SOLUTION Exercise 4.4: the bytes that move, in 10⁹ per second
     return 3 * 4 * n / seconds / 1e9
     ### END SOLUTION
 
 
 def gigaflops(n, seconds):
-    ### BEGIN SOLUTION Exercise 4.5: the multiplications and additions, in 10⁹ per second
+    ### BEGIN SOLUTION Exercise 4.4: the multiplications and additions, in 10⁹ per second
     return 2 * n**3 / seconds / 1e9
     ### END SOLUTION
 
 
 # %% tags=["check"]
-course.check("4.5", gigabytes_per_s, gigaflops)
+course.check("4.4", gigabytes_per_s, gigaflops)
 
 # %%
 import timeit
@@ -393,30 +396,58 @@ print(
 # The first number counts each array once. Most processors also read memory before they write to it, so they move up
 # to a third more.
 #
-# **Question.** Which of these layers waits for memory on nearly every machine? (float32; count weights,
-# input and output once.) `"A"` or `"B"`.
+# A dense layer with 4,096 inputs and 4,096 outputs needs 0.5 operations per byte for a single sample, because each
+# weight is used once.
 #
-# - A: dense, 4,096 inputs and 4,096 outputs, for a single sample: 34 MFLOP.
-# - B: convolution 3 × 3, 256 channels to 256 channels on 32 × 32 points, for a single sample: 1,208 MFLOP.
+# **Question.** A 3 × 3 convolution turns 256 channels of 32 × 32 points into 256 channels of the same size. How many
+# operations per byte does it need for a single sample? (float32; count weights, input and output once.)
 #
-# **Question.** A GPU is input-bound, with prefetch. Does a second GPU, fed by the same input, shorten the
-# epoch? `"yes"` or `"no"`.
+# ## Which record is which fault?
 #
-# **Question.** Four GPUs in a node process 3,500 images per second each, and every image is a file. How
-# many files does the node open each second? (And a job on 16 nodes? File servers remember such jobs.)
+# Four inputs like those of this page were recorded: 6,400 images in 32 packs, a buffer of 512, four epochs. Each has
+# one fault:
+#
+# - **A** the packs have the same order in each epoch
+# - **B** no `prefetch`
+# - **C** no `shuffle`
+# - **D** `cache()` after `shuffle`
+# - **E** a pack is missing
+# - **F** `drop_remainder=True`
+#
+# `kept` compares the order of the images with the previous epoch's: 1 means the same, 0 a new one. `neighbours` is the
+# share of images that follow the one stored before them.
+
+# %%
+shown = {
+    "input_s": "input",
+    "compute_s": "waits",
+    "order_kept": "kept",
+    "in_sequence": "neighbours",
+}
+for letter, run in recorded.items():
+    last = run.epochs[-1]
+    print(
+        f"{letter}: {last.steps} steps, {last.unique_samples} images, {last.seconds.value:.2f} s",
+        end="",
+    )
+    for name, words in shown.items():
+        print(f", {words} {course.plots.median_of_measure([run], name):.3f}", end="")
+    print()
+
+# %% [markdown]
+# Write the letters of `d`, `m`, `r` and `z` in this order, as one word.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: memory_bound is "A" or "B", two_gpus "yes" or "no", opens_per_node a number
-memory_bound = "A"
-two_gpus = "no"
-opens_per_node = 4 * 3500
+### BEGIN SOLUTION Answer: conv_per_byte, a number, and faults_input, four letters
+operations = 2 * 9 * 256 * 256 * 32 * 32
+conv_per_byte = operations / (4 * (9 * 256 * 256 + 2 * 256 * 32 * 32))
+faults_input = "DBEA"
 ### END SOLUTION
-course.answers.note(memory_bound=memory_bound, two_gpus=two_gpus, opens_per_node=opens_per_node)
-course.answers.note(
-    files_per_s=course.measure.throughput(files).value,
-    packs_over_files=course.measure.speedup(files, packs).value,
-    bandwidth_gb_per_s=gigabytes_per_s(100_000_000, 0.12),
-)
+course.answers.note(conv_per_byte=conv_per_byte, faults_input=faults_input)
+
+# %% [markdown]
+# **Open question**, without points: make your packs' epoch shorter still, and show with a measurement what now sets the
+# pace.
 
 # %% [markdown]
 # ## Traps

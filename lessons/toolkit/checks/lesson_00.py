@@ -1,8 +1,6 @@
 """Public checks of lesson 00: the cluster."""
 
 import os
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -182,45 +180,3 @@ def check_0_4(out: Path, err: Path) -> str:
         advice = f"The errors may be on the screen. Send them to {err} with 2>."
         raise CheckFailed(f"the warning in {err}", "there is none", advice)
     return f"{result.count(TAG)} record lines in {out}, the warning in {err}."
-
-
-@exercise("0.5")
-def check_0_5(found: Mapping[str, Any] | None = None) -> str:
-    """The notebook runs in the course's environment, and Jupyter has a kernel for it."""
-    found = found or environment()
-    prefix = found["prefix"]
-    if not found["course"]:
-        advice = "Create the environment (`make`, or conda with environment.yml), use its kernel."
-        raise CheckFailed("a Python that has the course installed", found["python"], advice)
-    if not found["own"]:
-        advice = "Packages installed there affect every program. Create one for the course."
-        raise CheckFailed("an environment of its own", f"the base installation {prefix}", advice)
-    if not found["kernels"]:
-        advice = f"{prefix}/bin/cluster kernel install"
-        raise CheckFailed(f"a kernel that starts {prefix}", "Jupyter lists no such kernel", advice)
-    return f"{prefix}, kernel {found['kernels'][0]}."
-
-
-def environment() -> dict[str, Any]:
-    """Return this interpreter, whether it is in an environment, and the kernels that start it."""
-    from importlib.metadata import distributions
-    from sysconfig import get_path
-
-    from jupyter_client.kernelspec import KernelSpecManager
-
-    prefix = Path(sys.prefix)
-    installed = list(distributions(name="dl-on-supercomputers", path=[get_path("purelib")]))
-    kernels = []
-    for name, spec in KernelSpecManager().get_all_specs().items():
-        words = [*spec["spec"]["argv"], spec["resource_dir"]]  # a launcher may come before Python
-        if any(Path(word).is_relative_to(prefix) for word in words):
-            kernels.append(name)
-    # A virtual environment, or a conda environment that is not conda's own (which has condabin).
-    conda = (prefix / "conda-meta").is_dir() and not (prefix / "condabin").is_dir()
-    return {
-        "python": sys.executable,
-        "prefix": str(prefix),
-        "course": bool(installed),
-        "own": sys.prefix != sys.base_prefix or conda,
-        "kernels": sorted(kernels),
-    }

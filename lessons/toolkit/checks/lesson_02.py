@@ -155,10 +155,8 @@ def check_returned(returned: Any, samples: int) -> None:
 
 
 @exercise("2.3")
-def check_2_3(
-    epoch_time: Function, throughput: Function, speedup: Function, efficiency: Function
-) -> str:
-    """A typical epoch of six; 50,000 images in 42 s; 14, 8 and 5 s on 1, 2 and 4 GPUs."""
+def check_2_3(epoch_time: Function) -> str:
+    """A slow first epoch and a disturbed one change a typical epoch's time hardly at all."""
     for seconds in ([47.0, 12.0, 5.0, 7.0, 6.0, 9.0], [3.0, 2.0, 60.0, 2.5, 2.25]):
         later = seconds[1:]
         mistakes = {
@@ -173,28 +171,7 @@ def check_2_3(
         otherwise = "Which epochs are comparable? Sort them, and ask which number is typical."
         right = statistics.median(later)
         check_number(epoch_time, "epoch_time", (seconds,), right, mistakes, otherwise)
-    for samples, time in ((50_000, 42), (12_800, 1.6)):
-        mistakes = {
-            time / samples: "This is seconds per sample. Throughput is samples per second.",
-            (samples + 10_000) / time: "This counts the 10,000 test images. Were they used for "
-            "training?",
-        }
-        check_number(throughput, "throughput", (samples, time), samples / time, mistakes)
-    for base, time, right in ((14, 8, 1.75), (14, 5, 2.8), (14, 14, 1.0)):
-        mistakes = {
-            time / base: "This ratio is upside down: divide the base's time by the new time.",
-            base - time: "This is the difference. A speedup is a ratio.",
-            (base - time) / base: "This is the share of time saved. A speedup is base ÷ time.",
-        }
-        check_number(speedup, "speedup", (base, time), right, mistakes)
-    for base, time, devices, right in ((14, 5, 4, 0.7), (14, 8, 2, 0.875)):
-        mistakes = {
-            base / time: "This is the speedup. Divide it by the number of devices.",
-            100 * right: "Return a fraction, not a percentage.",
-            time / base / devices: "The speedup is upside down: use base ÷ time.",
-        }
-        check_number(efficiency, "efficiency", (base, time, devices), right, mistakes)
-    return "42 s are 1,190 images/s; 14, 8, 5 s are speedups 1, 1.75, 2.80, efficiency 0.70 on 4."
+    return "The first epoch does not count, and a disturbed epoch changes little."
 
 
 @exercise("2.4")
@@ -212,26 +189,12 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
     return "9 s / 4 s is in [1.89, 2.71]; 42 s gives [1176, 1205] images/s."
 
 
-@exercise("2.5")
-def check_2_5(seconds_from_us: Function) -> str:
-    """152, 97 and 64 microseconds per sample are 9.12, 5.82 and 3.84 s per epoch of 60,000."""
-    for us in (152, 97, 64):
-        mistakes = {
-            us * 60_000: "These are microseconds. A second has a million of them.",
-            us * 60: "Dividing by 1,000 gives milliseconds. A second has 1,000,000 us.",
-            us / 60_000 / 1e6: "Multiply by the number of samples: the time is per sample.",
-            us / 1e6: "This is the time for one sample; an epoch has 60,000.",
-        }
-        check_number(seconds_from_us, "seconds_from_us", (us, 60_000), us * 0.06, mistakes)
-    return "9.12, 5.82 and 3.84 s, or 9, 6 and 4 in whole seconds."
-
-
 SECONDS = {"a": [50.0, 2.0, 3.0, 40.0, 3.0, 4.0], "b": [9.0, 5.0, 5.0, 5.0, 7.0, 5.0]}
 LATER = {name: seconds[1:] for name, seconds in SECONDS.items()}
 
 
-@exercise("2.6")
-def check_2_6(medians: Function) -> str:
+@exercise("2.5")
+def check_2_5(medians: Function) -> str:
     """Two functions are called once untimed, and then take turns in five timed rounds."""
     calls: list[str] = []
     now = 0.0

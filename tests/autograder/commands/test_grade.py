@@ -42,7 +42,7 @@ CASES = [
         "no test accuracy"),
     ("no answers", {"answers": {}}, 6, "no answer"),
     ("half of the answers", {"answers": RIGHT_ANSWERS | {
-        "s4_epoch_s": "8", "cpu_gpu_is_speedup": "yes", "interval_14_5_low": "2.8"}}, 8.8,
+        "s4_epoch_s": "8", "faults_serial": "ABCD", "interval_14_5_low": "2.8"}}, 8.8,
         "which is not it"),
 ]  # fmt: skip
 
@@ -143,8 +143,7 @@ def test_output_without_a_record_is_graded_as_unverified(tmp_path, grade):
 
 LESSON_00 = {
     "predict_survivor": "stops", "predict_host_here": "a", "predict_host_job": "b",
-    "predict_lines": "4", "one_line": "c", "empty_file": "A", "all_rank_zero": "E",
-    "ranks_seen": "2", "gflops": "101",
+    "predict_lines": "4", "faults_jobs": "bdca",
 }  # fmt: skip
 
 

@@ -29,7 +29,7 @@ CASES = {
     ),
     "a wrong answer": (
         {"answers": RIGHT_ANSWERS | {"keras_epoch_s": "99"}},
-        ["0.5 not yet", "found: keras_epoch_s: 99", "asked: keras_epoch_s: what your own"],
+        ["1 not yet", "found: keras_epoch_s: 99", "asked: keras_epoch_s: what your own"],
         ["1.05"],
         1,
     ),

@@ -24,7 +24,7 @@ WORKSHEET = (
     "Participant 4701,Ben_M. / Bo,ben@example.org,Submitted,-,10.00,-,\n"
     "Participant 9,Dan O.,dan@example.org,No submission,-,10.00,-,\n"
 )
-WRONG = RIGHT_ANSWERS | {"s4_epoch_s": "9", "cpu_gpu_is_speedup": "yes"}
+WRONG = RIGHT_ANSWERS | {"s4_epoch_s": "9", "faults_serial": "ABCD"}
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_a_page_begins_with_what_to_do(graded):
     assert "points in 1 lesson" in head
     first, _, second = rest.partition(")")
     assert first.endswith("(0.4 points: 02, s4_epoch_s")
-    assert second.split(")")[0].endswith("(0.4 points: 02, cpu_gpu_is_speedup")
+    assert second.split(")")[0].endswith("(0.4 points: 02, faults_serial")
     assert "nothing left to do" in text_of((graded / "students" / "ada.html").read_text())
     assert "What to do next" not in text_of((graded / "students" / "ada.html").read_text())
 

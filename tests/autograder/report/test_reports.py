@@ -32,7 +32,7 @@ def handed_in(tmp_path):
     hand_in(tmp_path / "class" / "ada" / "02")
     keras = make_record(job_id="77")
     torch = make_record(source="torch", run="b" * 8, job_id="78", test_accuracy=0.975)
-    wrong = RIGHT_ANSWERS | {"cpu_gpu_is_speedup": "yes"}
+    wrong = RIGHT_ANSWERS | {"faults_serial": "ABCD"}
     hand_in(tmp_path / "class" / "ben" / "02", keras=keras, torch=torch, answers=wrong)
     (tmp_path / "roster.csv").write_text(ROSTER + "eve,Eve N.,eve@example.org,103,en3,,A\n")
     return tmp_path

@@ -94,8 +94,6 @@ def own_numbers(files: Files) -> dict[str, str]:
     seconds = [epoch["seconds"] for epoch in epochs[1:]]
     return {
         "keras_epoch_s": f"{median(seconds):.6f}",
-        "keras_epoch_s_min": f"{min(seconds):.6f}",
-        "keras_epoch_s_max": f"{max(seconds):.6f}",
         "keras_throughput": f"{epochs[0]['unique_samples'] / median(seconds):.1f}",
     }
 

@@ -172,30 +172,3 @@ def test_a_file_of_an_earlier_line_does_not_count(tmp_path, monkeypatch):
         if passes:
             lesson_00.check_0_4(Path("out.txt"), Path("err.txt"))
     assert_advice(failure(lesson_00.check_0_4, Path("out.txt"), Path("err.txt")), "none")
-
-
-# Exercise 0.5
-GOOD = {
-    "python": "/env/bin/python",
-    "prefix": "/env",
-    "course": True,
-    "own": True,
-    "kernels": ["dl-course"],
-}
-
-
-@pytest.mark.parametrize(
-    ("wrong", "advice"),
-    [
-        ({"course": False}, "environment.yml"),
-        ({"own": False}, "base installation"),
-        ({"kernels": []}, "cluster kernel install"),
-    ],
-)
-def test_environments(wrong, advice):
-    lesson_00.check_0_5(GOOD)
-    assert_advice(failure(lesson_00.check_0_5, GOOD | wrong), advice)
-
-
-def test_this_environment_is_the_courses():
-    lesson_00.check_0_5()

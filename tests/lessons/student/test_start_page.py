@@ -86,7 +86,7 @@ def test_what_is_done_is_ticked_and_the_next_lesson_named(lessons):
 
 
 def test_the_next_lesson_lists_what_is_missing(lessons):
-    (lessons / "00_cluster" / "answers.txt").write_text("all_rank_zero = A\n")
+    (lessons / "00_cluster" / "answers.txt").write_text("faults_jobs = A\n")
     page = start_page(lessons)
     assert page.startswith("# Deep Learning on Supercomputers\n\n**Go on with [00 · ")
     assert "\n- no output of any job" in page

@@ -1,29 +1,10 @@
-"""Check epoch times (4.4) and a network's consumption per second (4.5)."""
+"""Check bytes and operations per second (4.4)."""
 
 from lessons.toolkit.checks.shared.check import Function, check_number, exercise
 
 
 @exercise("4.4")
-def check_4_4(epoch_seconds: Function) -> str:
-    """An epoch takes the sum of input and computing time, or the longer one if they overlap."""
-    for t_in, t_comp in ((0.6, 0.5), (0.5, 2.0), (3.0, 1.0), (1.0, 1.0)):
-        for overlapped in (True, False):
-            right, other = max(t_in, t_comp), t_in + t_comp
-            if not overlapped:
-                right, other = other, right
-            mistakes = {
-                other: "If they overlap, the longer time hides the shorter. One after the "
-                "other, they add up. Does each of the two cases have its own `return`?",
-                min(t_in, t_comp): "No epoch ends before both input and computing end.",
-            }
-            otherwise = "Use the maximum if input and computing overlap, and else the sum."
-            arguments = (t_in, t_comp, overlapped)
-            check_number(epoch_seconds, "epoch_seconds", arguments, right, mistakes, otherwise)
-    return "Input takes 0.6 s and computing 0.5 s: 1.1 s one after the other, 0.6 s overlapped."
-
-
-@exercise("4.5")
-def check_4_5(gigabytes_per_s: Function, gigaflops: Function) -> str:
+def check_4_4(gigabytes_per_s: Function, gigaflops: Function) -> str:
     """a + b moves three arrays of float32; a product of n by n matrices is 2 n³ operations."""
     for n, seconds in ((100_000_000, 0.12), (1_000_000, 0.0004)):
         right = 12 * n / seconds / 1e9
