@@ -11,7 +11,6 @@ import copy
 import os
 import signal
 
-import sharded
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
@@ -19,10 +18,12 @@ from torch.distributed.fsdp import fully_shard
 
 from lessons.toolkit.record import Run
 
+import sharded
 import train
 from gpt import GPT, loss_of
 
-STEPS, TEXTS, CHARACTERS, LENGTH, RATE = 12, 12, 11, 8, 0.01  # texts: of all ranks in a step
+STEPS, CHARACTERS, LENGTH, RATE = 12, 11, 8, 0.01
+TEXTS = 48  # of all ranks in a step: of 1, 2, 3, 4, 6, 8, 12 or 16
 
 
 def optimizer_of(network):

@@ -41,12 +41,11 @@ ranks = 2  # in "full" as many as you have GPUs on one node
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup", "hide-input"]
-import traffic
-
 from lessons import course
 
 import library
 import ring
+import traffic
 import zero
 
 brief = ["--epochs", "1", "--windows", max(48, 8 * ranks)]  # a step needs 8 windows of each rank
@@ -332,9 +331,9 @@ course.answers.note(own_mbs=f"{own_mbs:.4g}")
 course.plots.hiding(nodes, save="my_links.png")
 
 # %% [markdown]
-# **What you should see.** To the right of its bend, a curve is flat: messages hide. One Gbit/s is enough for these slow
-# cores. A GPU computes a thousand times faster, for a larger network (`link_7b`, below). A larger batch per rank moves
-# the bend to the left.
+# **What you should see.** To the right of its bend, a curve is flat: messages hide. One Gbit/s was enough for our two
+# cores. A GPU computes thousands of times faster, for a larger network (`link_7b`, below). A larger batch per rank
+# moves the bend to the left.
 #
 # ## Break it
 #

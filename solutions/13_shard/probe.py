@@ -12,13 +12,13 @@ from functools import partial, update_wrapper
 
 import torch
 import torch.distributed as dist
-import traffic
 from torch.nn.utils import clip_grad_norm_
 
 from lessons.toolkit.probes import sharding
 from lessons.toolkit.probes.on_ranks import run_tests
 from lessons.toolkit.record import Run
 
+import traffic
 import train
 from gpt import GPT, Text, loss_of, windows
 from ranks import gather

@@ -30,13 +30,12 @@ ranks = 2  # in "full" as many as you have GPUs on one node; it must divide 16
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup", "hide-input"]
-import sharded
-
 from lessons import course
 
 import atomic
 import pieces
 import sampler
+import sharded
 import signals
 
 size = {"smoke": [], "full": ["--layers", "8", "--width", "512"]}[profile]

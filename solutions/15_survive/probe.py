@@ -5,7 +5,6 @@ torchrun --nproc-per-node=2 probe.py --folder here
 Nothing here is to be filled in. The job runs it after the training, with the same arguments.
 """
 
-import sharded
 import torch.distributed as dist
 
 from lessons.toolkit.probes import restoring, saving_shards, surviving
@@ -16,6 +15,7 @@ from lessons.toolkit.record import Run
 import atomic
 import background
 import pieces
+import sharded
 import signals
 import train
 from gpt import Text

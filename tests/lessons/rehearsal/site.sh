@@ -8,8 +8,8 @@ eval "whole_$(declare -f launch)" # the site's own, under other names
 eval "whole_$(declare -f in_container)"
 launch() {
     [[ $PWD/$* != */08_data/*nodes.py* ]] || fewer_photographs
-    # The only program that keeps Gloo on GPUs.
-    [[ $* == *tensor_parallel.py* ]] || local -x PYTHONPATH=$rehearsal/nccl${PYTHONPATH:+:$PYTHONPATH}
+    # Two programs keep Gloo on GPUs: lesson 11's, and lesson 13's two nodes.
+    [[ $* == *tensor_parallel.py* || $* == *"--nodes 2"* ]] || local -x PYTHONPATH=$rehearsal/nccl${PYTHONPATH:+:$PYTHONPATH}
     smaller whole_launch "$@"
 }
 in_container() { smaller whole_in_container "$@"; }
