@@ -23,9 +23,9 @@ def all_of(lesson: str, **other: float | None) -> Points:
 # The points that each stage adds or changes. All others must stay as they were.
 NEW: dict[str, Points] = {
     "week 1": all_of("01", ben=8.0, ivo=7.0, kim=2.0),
-    "week 2": all_of("02", gil=None, hana=9.5),
+    "week 2": all_of("02", gil=None, hana=9.0),
     "week 3": all_of("07", gil=None, ben=8.89),
-    "answered": {("kim", "01"): 5.0, ("hana", "02"): 9.5},  # only kim's request was granted
+    "answered": {("kim", "01"): 5.0, ("hana", "02"): 9.0},  # only kim's request was granted
     "again": {("ivo", "01"): 10.0},
 }
 TERMINAL = FindingCode.TERMINAL_COPY.heading
