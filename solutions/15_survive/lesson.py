@@ -263,7 +263,7 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 # A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms.
 #
 # For a real warning: `sbatch --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5`.
-# On a Slurm site, a requeued job waits for about two minutes. `scancel` ends the job permanently.
+# On a Slurm site, a requeued job waits for about two minutes.
 #
 # ## Your interval
 #
