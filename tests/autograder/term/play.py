@@ -26,7 +26,7 @@ Row = dict[str, Any]
 OVERRIDES = (
     "student,lesson,check,points,reason\n"
     "kim,01,accuracy,3,seen in `sacct -X --jobs=10802`\n"
-    "hana,02,own-numbers,1.5,an epoch's images are those that it learns from\n"
+    "hana,02,own-numbers,1,an epoch's images are those that it learns from\n"
 )
 FILES = {
     "roster.csv": platforms.ROSTER,
