@@ -388,8 +388,7 @@ course.answers.note(faults_jobs=faults_jobs)
 # %% [markdown]
 # **Open question**, without points: what is the smallest time limit with which `gpt.sbatch` still ends well on this
 # machine? Defend it with `sacct`.
-
-# %% [markdown]
+#
 # ## Look up later
 #
 # **Portals.** Many centres offer Jupyter on a web page, mostly with Open OnDemand. The notebook then runs on a

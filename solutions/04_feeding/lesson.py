@@ -416,6 +416,8 @@ print(
 #
 # `kept` compares the order of the images with the previous epoch's: 1 means the same, 0 a new one. `neighbours` is the
 # share of images that follow the one stored before them.
+#
+# Write the letters of `d`, `m`, `r` and `z` in this order, as one word.
 
 # %%
 shown = {
@@ -434,9 +436,6 @@ for letter, run in recorded.items():
         print(f", {words} {course.plots.median_of_measure([run], name):.3f}", end="")
     print()
 
-# %% [markdown]
-# Write the letters of `d`, `m`, `r` and `z` in this order, as one word.
-
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: conv_per_byte, a number, and faults_input, four letters
 operations = 2 * 9 * 256 * 256 * 32 * 32
@@ -448,8 +447,7 @@ course.answers.note(conv_per_byte=conv_per_byte, faults_input=faults_input)
 # %% [markdown]
 # **Open question**, without points: make your packs' epoch shorter still, and show with a measurement what now sets the
 # pace.
-
-# %% [markdown]
+#
 # ## Traps
 #
 # | you see | cause |
