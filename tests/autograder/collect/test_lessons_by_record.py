@@ -10,7 +10,7 @@ OUTPUT = {
     for number, name in {"01": "right", "02": "keras", "07": "right", "06": "right"}.items()
 }
 MINE = {"01": b"predict_shuffled = yes\n", "02": b"predict_accuracy = 0.9\n"}
-POINTS = {"01": "8.2/10", "02": "1.4/10"}  # for one output and one answer
+POINTS = {"01": "8.25/10", "02": "1.4/10"}  # for one output and one answer
 MANY = {f"{one}_1234.out": OUTPUT[one] for one in ("01", "02")}
 
 
@@ -51,7 +51,7 @@ PLACES = {
     "one lesson called, one loose": (files_of(("01_learning/", "01"), ("", "02")), POINTS),
     "answers in a folder of their own": (
         MANY | {"answers/answers.txt": b"".join(MINE.values())}, POINTS),
-    "answers alone": ({"homework/answers.txt": MINE["01"]}, {"01": "0.2/10"}),
+    "answers alone": ({"homework/answers.txt": MINE["01"]}, {"01": "0.25/10"}),
     "plain logs below a number": (
         {"Lektion 9/run.log": b"Epoch 1/1\n"}, {"09": "0/10"}),
     "numbers of the course's own": (files_of(("hw05/", "01"), ("hw06/", "02")), POINTS),
