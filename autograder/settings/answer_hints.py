@@ -1,7 +1,7 @@
 """Recognise wrong answers by hashes of the right ones.
 
-`lessons build` writes the hashes, so nobody reads a right answer here by accident. A student could
-still try all five letters, but only the grader, which has the answers, awards points.
+`lessons build` writes the hashes, so nobody reads a right answer here by accident. Only numbers have
+some: words and letters are so few that a student could try them all.
 
 A number is rounded to a cell of a grid before it is hashed, and every cell that the tolerance
 touches counts as right. A right number therefore never gets a hint, and a number that is only
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, tolerance
-from autograder.submissions.answer_values import as_word, readings
+from autograder.submissions.answer_values import readings
 
 HASHES = "answer_hashes.json"  # beside the rubrics
 NO_HINT = "Read the question and the text above it once more."
@@ -30,26 +30,21 @@ def hashes(rubrics: Path = rubric.FOLDER) -> Hashes:
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
-def answer_hash(lesson: str, question: str, word: str) -> str:
-    """Return a hash that is the same for all spellings of the word.
-
-    Each question has its own salt.
-    """
+def answer_hash(lesson: str, question: str, text: str) -> str:
+    """Return the hash of a cell or an exact number. Each question has its own salt."""
     salt = hashlib.blake2b(f"{lesson} {question}".encode(), digest_size=16).digest()
-    return hashlib.blake2b(as_word(word).encode(), salt=salt, digest_size=8).hexdigest()
+    return hashlib.blake2b(text.encode(), salt=salt, digest_size=8).hexdigest()
 
 
 def hashes_of(lesson: str, name: str, question: Question, value: object) -> list[str]:
-    """Return the hashes of all answers that are accepted for this value."""
-    words = [str(value)]
-    if question.kind == "number":
-        right = float(str(value))
-        relative, absolute = tolerance(question.tolerance)
-        words = [exact(right)]
-        if reach := max(absolute, relative * abs(right)):
-            ends = (cell(question, right - reach), cell(question, right + reach))
-            words = [str(n) for n in range(min(ends), max(ends) + 1)]
-    return sorted(answer_hash(lesson, name, word) for word in words)
+    """Return the hashes of all numbers that are accepted for this value."""
+    right = float(str(value))
+    relative, absolute = tolerance(question.tolerance)
+    texts = [exact(right)]
+    if reach := max(absolute, relative * abs(right)):
+        ends = (cell(question, right - reach), cell(question, right + reach))
+        texts = [str(n) for n in range(min(ends), max(ends) + 1)]
+    return sorted(answer_hash(lesson, name, text) for text in texts)
 
 
 def cell(question: Question, number: float) -> int:
@@ -78,15 +73,11 @@ def hint(
     `known`: the hashes; by default, those of the course's own rubrics.
     """
     right = (hashes() if known is None else known).get(lesson, {}).get(name)
-    if right is None:
+    numbers = readings(text, question.unit) if right else ()
+    if not right or not numbers:  # an answer of another kind is reported separately
         return None
-    words = [text]
-    if question.kind == "number":
-        numbers = readings(text, question.unit)
-        if not numbers:  # an answer of another kind is reported separately
-            return None
-        has_slack = any(tolerance(question.tolerance))
-        words = [str(cell(question, n)) if has_slack else exact(n) for n in numbers]
-    if any(answer_hash(lesson, name, word) in right for word in words):
+    has_slack = any(tolerance(question.tolerance))
+    texts = [str(cell(question, n)) if has_slack else exact(n) for n in numbers]
+    if any(answer_hash(lesson, name, text) in right for text in texts):
         return ""
     return question.try_ or NO_HINT

@@ -20,7 +20,7 @@ EXPECTED = "expected.yaml"  # the answers about an item of a pool; students do n
 
 
 def answer_hashes(root: Path) -> dict[Path, bytes]:
-    """Return the file of hashes of all words and numbers that a rubric expects as answers.
+    """Return the file of hashes of all numbers that a rubric expects as answers.
 
     The result is empty if there are no expected answers.
     """
@@ -33,7 +33,7 @@ def answer_hashes(root: Path) -> dict[Path, bytes]:
         right = {
             key: hashes_of(path.stem, key, asked.answers[key], value)
             for key, value in expected.items()
-            if asked.answers[key].kind in ("word", "number") and key not in about_items(asked)
+            if asked.answers[key].kind == "number" and key not in about_items(asked)
         }
         if right:
             hashes[path.stem] = right
