@@ -40,10 +40,11 @@ gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup", "hide-input"]
 from lessons import course
-from lessons.toolkit import data
+from lessons.toolkit import data, quiet
 
 import staleness
 
+quiet.tensorflow()
 few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
 workers_on = course.on_nodes(ranks, gpus if profile == "full" else "")
 options = {**workers_on, "ntasks": str(ranks + 2)}  # and a chief and a server
@@ -139,8 +140,8 @@ for rate in (0.05, 0.1):
 # ## Tables
 #
 # So why do parameter servers live on? Because some models are mostly a table. A recommendation system keeps a row of
-# numbers, an *embedding*, for each user and product: terabytes, on many servers (Dean and others, *Large scale
-# distributed deep networks*, 2012). A step reads the rows of its own batch, and only these get a gradient.
+# numbers, an *embedding*, for each user and product, too many for one machine, so many servers share them (Li and
+# others, *Scaling distributed machine learning with the parameter server*, 2014). A step reads the rows of its own batch, and only these get a gradient.
 # (TensorFlow: `tf.nn.embedding_lookup` on a variable that a `variable_partitioner` cuts among the servers.)
 #
 # An all-reduce would send the gradient of the whole table. And a late gradient does harm only where somebody else has
