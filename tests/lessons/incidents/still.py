@@ -14,7 +14,7 @@ PROOFS = {
     "order": ([], [r"\[rank {r}\] .*preamble"]),
     "killed": ([r" +{r} FAILED +0:9 "], []),
     "raised": ([r"\[rank {r}\] IndexError"], [r"\[rank {r}\] +File .*train.py"]),
-    "late": ([r"rank {r}: read (?!0\.[01])"], []),
+    "late": ([r"rank {r}: read (?!0\.[01])"], [r"rank {r}: wait and send"]),
     "twice": ([], [r"rank {r}: \d+ images, the first are"]),
     "apart": ([r"rank {r}: goes on from step_40"], [r"rank {r}: norm of"]),
     "infinite": ([], [r"rank {r}: step \d+, loss (nan|inf)"]),
@@ -26,6 +26,8 @@ MEAN = r"dist\.all_reduce\(.*grad\)|^    mean_gradients\(model\)"
 ALSO = {
     "skipped": MEAN,
     "killed": MEAN + r"|loss = train_step",
+    "late": MEAN,
+    "raised": MEAN,
     "infinite": MEAN + "|cross_entropy",
     "short": r"^    finish\(model, rank\)|has no more batches|np\.load\(f\"share_|" + MEAN,
     "unused": r"loss = train_step",
