@@ -16,8 +16,8 @@
 # **How long does one device need for a real network, and what must you state along with that time?**
 #
 # Lesson 02's network was too small to justify a second device. This lesson's network, ResNet50V2, is large
-# enough. It has 50 layers with weights, and trains on small photographs. The pictures are resized batch by
-# batch, so they never fill the memory. You build the network, count its parameters and its memory, train it
+# enough. Its depth is 50 layers with weights (shortcuts not counted), and it trains on small photographs. The pictures
+# are resized batch by batch, so they never fill the memory. You build the network, count its parameters and its memory, train it
 # on one device, and compare your numbers with published ones.
 #
 # The time that one device needs for an epoch is the **baseline**. Every speedup is measured against it (lesson 02).
@@ -80,7 +80,8 @@ course.answers.note(predict_bytes=predict_bytes)
 #
 # In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue.
 #
-# **Exercise 3.1.** `decode` turns a row into an image of shape (32, 32, 3). Two calls are enough.
+# **Exercise 3.1.** `decode` turns a row into an image of shape (32, 32, 3). A colleague wrote
+# `return row.reshape(32, 32, 3)`: the right shape, and a wrong picture. Repair it.
 
 
 # %% tags=["exercise"]
@@ -154,7 +155,7 @@ course.check("3.2", train.prepare)
 # %% [markdown]
 # ## The network
 #
-# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is the depth, the
+# *Keras Applications* has some seventy well-known networks, ready to build. The number in a name is the depth, the
 # number of layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 12 times fewer
 # parameters (Szegedy and others, 2014). VGG showed that depth matters. ResNet (2015) made 50, 101 and 152 layers
 # trainable by adding a block's input to its output. V2 (2016) put the normalisation first.

@@ -47,7 +47,7 @@ train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
 # %% [markdown]
 # ## Four runs, and no error
 #
-# Four ranks share 6,400 images. One of these runs is intact. In the others the data is shared out wrongly, and nothing
+# Four ranks share 6,400 images. One of these runs is intact. In each of the others one line is wrong, and nothing
 # was printed about it. One is easy to see. Which of the other three learns best, and why? After this page you can tell
 # them apart.
 
@@ -195,8 +195,8 @@ course.check("8.3", distribute, train)
 #
 # Read the tensor's name, too. Here it is the mean of the metrics at the end of an epoch. Gradients would have
 # `grads` in their names. Rank 1, with less data, has reached it already. Rank 0 has not, because it waits for
-# rank 1 at its next step. The job still waits. `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended it after 6 to 9 s
-# with exit code 1 and *One or more rank (marked by "!") is stalled for longer than 8 seconds. Will shutdown*.
+# rank 1 at its next step. The job still waits. `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended it some
+# seconds later, with exit code 1 and *One or more rank (marked by "!") is stalled for longer than 8 seconds. Will shutdown*.
 # Set it in long jobs.
 #
 # `hvd.join()` is another way: a rank that has no more data calls it, and the others go on. In a trial on two

@@ -179,7 +179,7 @@ course.plots.accuracy_by_workers(results)
 # | 64 | 0.81–0.82 | 0.71–0.87 | 0.10–0.11 | 0.11–0.28 |
 #
 # Up to N = 8 the linear rule matches one worker's accuracy, with an eighth of the updates. Beyond that it needs a
-# warm-up: at N = 16, *two* epochs of it gave 0.872 to 0.906. Where accuracy varies widely between seeds, the rule is
+# warm-up: at N = 16, *two* epochs of it gave 0.872 to 0.906. (√N needs none there, and is better.) Where accuracy varies widely between seeds, the rule is
 # at its limit. Never judge by one seed.
 #
 # At N = 64 an epoch has seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
@@ -297,7 +297,8 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 
 # %% [markdown]
 # **What you should see.** For N = 8, the best setting is a rate of 0.3 with momentum 0.9. It reaches an accuracy of
-# 0.95 after five epochs. Momentum 0.9 adds up about ten gradients, so a rate of 0.3 works like 3 without momentum.
+# 0.95 after five epochs. Momentum 0.9 adds up about ten gradients. Where they agree, a rate of 0.3 works
+# like 3. Where they alternate, as in steep directions, they cancel: a rate of 3 without momentum learns nothing (0.10).
 # The winner beats the base's 0.94, but nobody has searched for the base's best rate. Choosing by test accuracy
 # flatters the winner, too: set some training images aside for it.
 #
@@ -429,7 +430,8 @@ course.plots.faults(broken, path="lr", more=["momentum"])
 # | `momentum` | 50 | 0.8 | 0.947–0.948 |
 #
 # - Two faults look *better* than the intact run. `batch` makes eight times as many updates: as many as one worker, so
-#   eight workers gain nothing. `momentum` works like ten times the rate, which decay brings down in time.
+#   eight workers gain nothing. `momentum` makes steps up to ten times as long, where gradients
+#   agree, and decay shortens them in time.
 # - Only `summed` looks broken. The recorded rate is correct, but each step is eight times as long.
 # - So read the updates, the rate and the loss of the first epochs together.
 #
@@ -468,7 +470,7 @@ course.answers.note(steps_64=steps_64, curves=curves, five_runs=five_runs)
 # |---|---|
 # | loss 9, then always 2.31, accuracy 0.10, at N = 8 where the rule should hold; the record has the right rate | rate scaled *and* gradients summed: N² |
 # | 0.803 at N = 8 | the rate was divided by N |
-# | 0.912 at N = 8 by the linear rule, and 0.941 by `same` | momentum 0.9 left on: it works like ten times the rate |
+# | 0.912 at N = 8 by the linear rule, and 0.941 by `same` | momentum 0.9 left on: where gradients agree, steps are ten times as long |
 # | 0.34 at N = 16, the loss rises again | the decay was forgotten |
 # | 0.907 at N = 16, better than intact; the record's rates end far below the peak | a warm-up counted in epochs of the small batch: longer than the run |
 # | a rule that is better, until you repeat it: N = 16, linear, ten seeds 0.20 to 0.40 | one seed. At the limit even less matters: seed 2 gave 0.28 with one thread for the sums and 0.10 with two |

@@ -239,8 +239,8 @@ for measure in probe.measures:
 # %% [markdown]
 # **What you should see.** The same losses in all digits. `probe.py` compared your buckets with one process on all
 # ranks' images (`own_error`), and counted the gradients that were not yet computed when the first bucket left
-# (`own_early`). From here on, you use PyTorch's. It also sends buffers, accumulates, and keeps the gradients *in* the
-# bucket, without your two copies.
+# (`own_early`). From here on, you use PyTorch's. It also sends buffers, accumulates, and with
+# `gradient_as_bucket_view=True` keeps the gradients *in* the bucket, without your two copies.
 #
 # `buckets.py` measures the journeys of DDP's buckets on a ResNet with 272,282 parameters (1.1 MB of gradients), then
 # again with a *straggler*: the last rank begins each step 40 ms late.
@@ -393,7 +393,7 @@ course.plots.speedup_card(speed, save="my_speedup.png")  # to show a friend
 # ## Questions
 #
 # Three outputs of `train.py`, each of two ranks with one fault, and an intact one. The records are in `records/`; you
-# may read them whole.
+# may read them whole. (Other jobs used the cores, too, so the seconds say nothing. Losses are rank 0's.)
 
 # %%
 shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("intact", "k", "r", "w")}

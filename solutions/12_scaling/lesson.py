@@ -41,7 +41,7 @@ SMALL, LARGE = [240, 464, 892, 1668, 3075, 5205], [242, 475, 935, 1817, 3597, 69
 # ## Strong scaling?
 #
 # One rank trained a network. Then two ranks trained it three times, and the author calls each run *strong scaling*.
-# Which of them would you believe?
+# Which of them would you believe? (Other jobs used the cores, too, so the seconds say nothing. Losses are rank 0's.)
 
 # %%
 shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("one", "h", "p", "y")}

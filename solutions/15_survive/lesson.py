@@ -49,7 +49,7 @@ course.show_output(course.submit("job_first.sbatch", *size, options=several))
 #
 # 1. A run saves every 5 steps. After step 24, a rank is killed. How many steps are lost?
 # 2. An epoch has 160 samples. The run dies in the middle of it. The next run restores everything but the
-#    position of its sampler. So it reads the 80 samples that are left in the epoch from a new shuffle of all 160.
+#    position of its sampler. So it reads the 80 samples that are left from the order of the first epoch, another shuffle.
 #    How many of the 160 samples are then *not* read exactly once? Give a number between 0 and 160.
 # 3. Later you leave one thing unrestored: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
@@ -102,6 +102,8 @@ course.check("15.1", sampler)
 #         torch.save(state, file)
 #         os.replace(beside, path)
 #         os.fsync(file.fileno())
+#
+# (`torch.save` empties Python's own buffer. After other writers, call `file.flush()` before `os.fsync`.)
 #
 # **Exercise 15.3.** A file may be damaged, or arrive late on a network file system, for one rank alone. Ranks that
 # begin from different steps hang at the end. `agreed(folder)` runs on all ranks. It returns the checkpoint that rank 0

@@ -123,7 +123,9 @@ course.predictions.compare("predict_twice", padded - 1601, "images", how="counte
 #
 # **Exercise 17.3, BatchNorm over all ranks.** With 4 images on a GPU, mean and variance are noise. SyncBatchNorm takes
 # them over all ranks' images. Write it in `batchnorm.py` with one collective in the forward pass. The ranks may have
-# unequal numbers of images, so means of means are wrong. `SumOverRanks` shows how a gradient passes through one.
+# unequal numbers of images, so means of means are wrong. `SumOverRanks` shows how a gradient passes through one. (You
+# write it in float64. In float32 the mean of squares minus the square of the mean loses digits, so PyTorch combines
+# means and variances.)
 
 # %% tags=["check"]
 import batchnorm
@@ -212,14 +214,13 @@ print(
 #
 # These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of thirty,
 # so write your own id into the first cell. You get the program, all that the ranks printed, stacks (from jobs that hung),
-# collectives and the accounting (`ExitCode` is code:signal: 9 is a kill, 6 an abort). Much in a program is harmless, and
-# is also in other programs.
+# collectives and the accounting (`ExitCode` is code:signal: 9 is a kill, 6 an abort). Much in a program is harmless.
 #
 # For each incident, say:
 #
 # - `rank`: who is at fault; of several, the lowest.
 # - `line`: a line of `train.py` (the right one of the two numbers that `show` prints) in which that rank does something
-#   else than the others, or in which the others meet the result. There may be several; one is enough.
+#   else than the others. After a kill, an error or a delay, also one in which the others wait for it. There may be several; one is enough.
 # - `proof`: the number of a line of the recording (the left one) in which this rank differs from the others.
 # - `kind`, one of ten:
 #

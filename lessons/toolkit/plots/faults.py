@@ -74,7 +74,7 @@ def looks(run: Run, name: str) -> list[tuple[float, float]]:
 
 
 def end_of(run: Run) -> float:
-    return run.end.param_spread or 0.0
+    return math.nan if run.end.param_spread is None else run.end.param_spread
 
 
 def fact(run: Run, name: str) -> str:
@@ -91,5 +91,6 @@ def row(name: str, run: Run) -> list[str]:
     seen = f"{last.unique_samples or 0:,}" if last else "none"
     rate = run.header.lr
     told = "?" if rate is None else f"{rate:g}"
-    return [name, f"{end_of(run):.3g}", f"{loss:.3f}", f"{accuracy:.3f}", told,
+    spread = end_of(run)
+    return [name, "?" if math.isnan(spread) else f"{spread:.3g}", f"{loss:.3f}", f"{accuracy:.3f}", told,
             f"{seconds:.2f}", seen]  # fmt: skip
