@@ -1,7 +1,7 @@
 """Recognise wrong answers by hashes of the right ones.
 
-`lessons build` writes the hashes, so nobody reads a right answer here by accident. Only numbers have
-some: words and letters are so few that a student could try them all.
+`lessons build` writes the hashes, so nobody reads a right answer here by accident. Only numbers
+have hashes: words and letters are so few that a student could try them all.
 
 A number is rounded to a cell of a grid before it is hashed, and every cell that the tolerance
 touches counts as right. A right number therefore never gets a hint, and a number that is only

@@ -90,7 +90,6 @@ def row(name: str, run: Run) -> list[str]:
     loss, accuracy, seconds = (number.value if number else math.nan for number in found)
     seen = f"{last.unique_samples or 0:,}" if last else "none"
     rate = run.header.lr
-    told = "?" if rate is None else f"{rate:g}"
-    spread = end_of(run)
-    return [name, "?" if math.isnan(spread) else f"{spread:.3g}", f"{loss:.3f}", f"{accuracy:.3f}", told,
-            f"{seconds:.2f}", seen]  # fmt: skip
+    of = "?" if rate is None else f"{rate:g}"
+    spread = "?" if math.isnan(end_of(run)) else f"{end_of(run):.3g}"
+    return [name, spread, f"{loss:.3f}", f"{accuracy:.3f}", of, f"{seconds:.2f}", seen]

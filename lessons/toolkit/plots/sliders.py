@@ -35,7 +35,8 @@ font-size="11">%(picture)s</svg>
     $("svg").innerHTML = plan.rows.map((row, stage) => {
       const boxes = [...row.matchAll(/([A-Z])|([a-z])\\2/g)].map((work) => {
         const x = %(left)d + step * work.index, wide = step * work[0].length;
-        const number = work[0].toUpperCase().charCodeAt(0) - 65, colour = work[1] ? "%(f)s" : "%(b)s";
+        const number = work[0].toUpperCase().charCodeAt(0) - 65;
+        const colour = work[1] ? "%(f)s" : "%(b)s";
         return `<rect x="${x}" y="${%(high)d * stage}" width="${wide - 1}" height="${%(high)d - 2}"
           fill="${colour}"/>` + (wide < 14 ? "" : `<text x="${x + wide / 2}" fill="white"
           y="${%(high)d * stage + 15}" text-anchor="middle">${number}</text>`);
@@ -47,7 +48,7 @@ font-size="11">%(picture)s</svg>
   $(".moves").hidden = false;
   draw();
 }
-</script></div>"""  # noqa: E501 - a line of JavaScript
+</script></div>"""
 
 
 def schedule_sliders(
