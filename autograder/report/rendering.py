@@ -32,7 +32,7 @@ def standing(earned: float, most: float, waiting: float) -> str:
     have = round(earned + waiting, 2)
     lost = round(most - have, 2)  # the two numbers add up
     how = "if the instructor agrees" if waiting >= 0.005 else "earned"
-    not_yet = f", {points(lost)} not yet" if lost else ""
+    not_yet = f", {points(lost)} not yet" if lost > 0 else ""
     return f"{points(have)} of {counted(most, 'point')} {how}{not_yet}"
 
 

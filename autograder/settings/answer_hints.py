@@ -1,7 +1,8 @@
 """Recognise wrong answers by hashes of the right ones.
 
 `lessons build` writes the hashes, so nobody reads a right answer here by accident. Only numbers
-have hashes: words and letters are so few that a student could try them all.
+have hashes: words and letters are so few that a student could try them all. A program can try
+numbers, too.
 
 A number is rounded to a cell of a grid before it is hashed, and every cell that the tolerance
 touches counts as right. A right number therefore never gets a hint, and a number that is only
@@ -19,6 +20,7 @@ from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions.answer_values import readings
 
 HASHES = "answer_hashes.json"  # beside the rubrics
+NOWHERE = -(10**9)  # a cell that no right number has
 NO_HINT = "Read the question and the text above it once more."
 Hashes = dict[str, dict[str, list[str]]]
 
@@ -58,7 +60,9 @@ def cell(question: Question, number: float) -> int:
     relative, absolute = tolerance(question.tolerance)
     if absolute:
         return math.floor(number / absolute)
-    return math.floor(math.log(abs(number)) / math.log1p(relative)) if number else 0
+    if number <= 0:  # no right answer with a relative tolerance is
+        return NOWHERE
+    return math.floor(math.log(number) / math.log1p(relative))
 
 
 def exact(number: float) -> str:

@@ -47,6 +47,7 @@ class JobError(RuntimeError):
 def in_lines(text: str) -> str:
     """Wrap long lines, which a notebook would break within words."""
     wrapper = textwrap.TextWrapper(96, subsequent_indent="  ", break_long_words=False)
+    wrapper.break_on_hyphens = False
     return "\n".join(wrapper.fill(line) for line in text.split("\n"))
 
 

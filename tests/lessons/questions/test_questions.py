@@ -107,7 +107,8 @@ def test_a_wrong_number_gets_a_hint_and_one_within_the_tolerance_none():
         right = (number, number - 0.99 * reach, number + 0.99 * reach)
         texts = [f"{each:.12g}" for each in right] + ["many"]
         assert hints(lesson, key, *texts) == ["", "", "", None], (lesson, key)
-        wrong = (number - 4 * reach - 1, number + 4 * reach + 1, 3 * number + 5)
+        wrong = [number - 4 * reach - 1, number + 4 * reach + 1, 3 * number + 5]
+        wrong += [-number] if number > reach else []
         assert all(hints(lesson, key, *(f"{each:.12g}" for each in wrong))), (lesson, key)
 
 
