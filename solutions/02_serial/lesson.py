@@ -193,7 +193,7 @@ course.plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # - **Efficiency**: speedup ÷ N.
 #
 # **Exercise 2.3.** `epoch_time` says how long an epoch typically takes. Leave out one-time costs at the start of a run.
-# One epoch that another user's job disturbed should barely affect the result.
+# Of many epochs, one that another user's job disturbed should barely affect the result.
 
 # %% tags=["exercise"]
 import statistics

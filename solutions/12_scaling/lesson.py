@@ -339,7 +339,8 @@ for name, (low, high) in intervals.items():
 # ## Time to accuracy
 #
 # When the batch grows, the only fair measure is **time to accuracy**: the seconds until the test accuracy reaches a
-# target *and holds it at the next evaluation*, as the median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74,
+# target *and holds it at the next evaluation*, in a study as the median of several seeds (below, one seed
+# has to do). In MLPerf v0.6 ResNet-50 took 52.74,
 # 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times
 # as fast, which is an efficiency of 0.41. This is a product: 0.62 for the speed per epoch times 0.67 for learning,
 # which took 50 % more epochs.
