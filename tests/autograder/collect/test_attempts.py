@@ -29,7 +29,7 @@ def exchange(day: int) -> str:
 def test_of_several_attempts_the_last_counts(tmp_path, grade, collect):
     place = write(tmp_path, "class", {**below(exchange(1), FIRST), **below(exchange(3), SECOND)})
     (line,) = grade(place, "--profile", "smoke", "--latest", platform="jupyterhub").table
-    assert line[2] == "8.2/10"
+    assert line[2] == "8.25/10"
     record = json.loads((tmp_path / "grades/records/ada.json").read_text())
     (grade_of_lesson,) = record["grades"]
     assert [note["code"] for note in grade_of_lesson["findings"]] == [FindingCode.LATEST_COUNTS]
@@ -101,7 +101,7 @@ def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloa
         return record["grades"][0]
 
     last = ada("--latest")
-    assert (last["score"], last["handed_in"]) == (8.2, LATE)
+    assert (last["score"], last["handed_in"]) == (8.25, LATE)
     (note,) = last["findings"]
     times = [EARLY.encode() in files.values() for files in downloads.values()]
     early = f"download {1 + times.index(True)}"

@@ -17,7 +17,7 @@ from tests.autograder.submissions.downloads import (
     write,
 )
 
-POINTS = {"ada": "8.2/10", "ben": "4.2/10", "zoe": "5.2/10"}  # 0.2 points are for the answer
+POINTS = {"ada": "8.25/10", "ben": "4.25/10", "zoe": "5.25/10"}  # 0.25 points are for the answer
 LATE = FindingCode.MARKED_LATE.heading
 
 
@@ -105,12 +105,12 @@ def test_times_of_handing_in(tmp_path, grade, roster):
     for title in ("Gradescope's export", "JupyterHub's exchange"):
         platform, name, make = FORMS[title]
         result = grade(write(tmp_path / title, name, make()), *words, platform=platform)
-        assert points(result)["ada"] == "7.2/10", title
+        assert points(result)["ada"] == "7.25/10", title
         assert "time of submission" not in result.stderr
     marked = rows(grade(write(tmp_path, "canvas", canvas()), *words, platform="canvas"))[
         "ada", "01"
     ]
-    assert marked[0] == "8.2/10"
+    assert marked[0] == "8.25/10"
     assert marked[-1].startswith(LATE)
 
 

@@ -28,7 +28,7 @@ def team(tmp_path, grade):
 
 def test_one_hand_in_counts_for_the_group(tmp_path, team):
     result = team({**below("ada", SECOND), **below("zoe", FIRST)})
-    assert result.rows["ben", "01"][0] == result.rows["ada", "01"][0] == "8.2/10"
+    assert result.rows["ben", "01"][0] == result.rows["ada", "01"][0] == "8.25/10"
     assert result.rows["kim", "01"][1] == "missing"
     by_ada = FindingCode.BY_PARTNER.heading.format(name="ada")
     assert by_ada in (result.folder / "students/ben.html").read_text()
@@ -39,8 +39,8 @@ def test_who_handed_in_keeps_the_own_hand_in(team):
     lesson = (KEPT / "06/right.out.txt").read_bytes()
     files = {**below("ada", SECOND), **below("ben", FIRST), "ben/six/06_7.out": lesson}
     result = team(files)
-    assert result.rows["ben", "01"][0] == "5.2/10"
-    assert result.rows["ada", "01"][0] == "8.2/10"
+    assert result.rows["ben", "01"][0] == "5.25/10"
+    assert result.rows["ada", "01"][0] == "8.25/10"
     assert result.rows["ada", "06"][0] == result.rows["ben", "06"][0] != "0/10"
 
 
@@ -56,7 +56,7 @@ UNREAD = {
 @pytest.mark.parametrize("own", [below("ben/01_learning", SECOND), {}], ids=["own", "ada's"])
 def test_what_cannot_be_read_is_not_lost_in_a_group(tmp_path, team, name, lesson, words, own):
     result = team({**below("ada", SECOND), **own, name: b"no such thing"})
-    assert result.rows["ben", "01"][0] == "8.2/10"
+    assert result.rows["ben", "01"][0] == "8.25/10"
     assert result.rows["ben", lesson][1] == "missing"
     assert words in (result.folder / "students/ben.html").read_text()
     assert ("ada", lesson) not in result.rows or result.rows["ada", lesson][1] == "missing"
@@ -86,7 +86,7 @@ def test_a_group_for_one_lesson_alone(team):
 
 def test_a_folder_called_after_the_group_is_of_all_its_members(team):
     result = team({**below("Team 1", SECOND), **below("zoe", FIRST)})
-    assert result.rows["ada", "01"][0] == result.rows["ben", "01"][0] == "8.2/10"
+    assert result.rows["ada", "01"][0] == result.rows["ben", "01"][0] == "8.25/10"
     assert "submitted by" not in result.rows["ada", "01"][-1]
     assert {name for name, _ in result.rows} == {"ada", "ben", "kim", "zoe"}
 

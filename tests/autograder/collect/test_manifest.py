@@ -113,11 +113,11 @@ def test_the_manifest_is_followed_when_grading(tmp_path, collect, grade, roster,
     rules = late_rules(tmp_path, "due: {'01': 2026-03-01T19:00:00+00:00}\npenalty_a_day: 10%\n")
     words = ("--profile", "smoke", *rules)
     result = grade(folder, *words)
-    assert points(result) == {("ada", "01"): "8.2/10", ("kim", "01"): "4.2/10"}
+    assert points(result) == {("ada", "01"): "8.25/10", ("kim", "01"): "4.25/10"}
     assert result.table[0][-1].startswith(FindingCode.MARKED_LATE.heading)
     edit(folder, {"ada/01": {"submitted": "2026-03-01T20:00+00:00"}})
     result = grade(folder, *words)
-    assert points(result)["ada", "01"] == "7.2/10"
+    assert points(result)["ada", "01"] == "7.25/10"
     assert FindingCode.MARKED_LATE.heading not in result.stdout
 
 

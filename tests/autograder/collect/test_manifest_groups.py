@@ -34,7 +34,7 @@ def test_a_groups_submission_is_graded_once(tmp_path, collect, grade, roster, ma
     result = grade(collected.folder, "--profile", "smoke", "--jobs", 1)
     assert marked == ["ada/01", "zoe/01"]
     assert points(result) == {
-        ("ada", "01"): "8.2/10", ("ben", "01"): "8.2/10", ("zoe", "01"): "5.2/10"}  # fmt: skip
+        ("ada", "01"): "8.25/10", ("ben", "01"): "8.25/10", ("zoe", "01"): "5.25/10"}  # fmt: skip
 
 
 def test_who_submits_later_leaves_the_partners_row(tmp_path, collect, roster):
@@ -56,7 +56,7 @@ def test_one_submission_of_two_is_one_folder(tmp_path, collect, grade, roster, m
     assert done.rows["ada+kim/01"].students == "ada; kim"
     result = grade(done.folder, "--profile", "smoke", "--jobs", 1)
     assert marked.count("ada+kim/01") == 1
-    assert points(result)["kim", "01"] == points(result)["ada", "01"] == "8.2/10"
+    assert points(result)["kim", "01"] == points(result)["ada", "01"] == "8.25/10"
     record = json.loads((result.folder / "records/kim.json").read_text())
     assert record["grades"][0]["handed_in"].startswith("2026-03-01 20:00:00")
 
