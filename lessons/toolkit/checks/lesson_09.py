@@ -66,11 +66,16 @@ def check_9_2(lr_at: Function) -> str:
 
 
 MOVES = {
-    1.0: "Nothing moved: change the arrays in place, `param -= …`.",
+    1.0: "Nothing moved: change every array in place, `param -= …`.",
     0.8: "The old speed is lost. Change its array in place: `speed *= …; speed += …`.",
     1.1: "That is uphill: subtract.",
     0.99: "The new gradient counts in full: momentum multiplies only the old speed.",
 }
+STEPS = (  # rate and momentum are arguments; the part of a weight that is left if gradient = weight
+    (0.1, 0.9, 0.9),
+    (0.1, 0.9, 0.71),
+    (0.25, 0.5, 0.2225),
+)
 LENGTHS = {
     0.2: "It is upside down: |weights| / |gradient|.",
     0.5: "Divide by the gradient's length.",
@@ -88,28 +93,37 @@ def check_9_3(update: Function, lars: Function) -> str:
 
 
 def check_update(update: Function) -> None:
-    w, speed = np.ones(1), np.zeros(1)
-    for step, right in enumerate((0.9, 0.71), start=1):
-        update([w], [np.ones(1)], [speed], 0.1, 0.9)
-        advice = "speed <- 0.9 · speed + gradient, then w <- w - 0.1 · speed; both in place."
-        compare(float(w[0]), right, f"w after step {step}", MOVES, advice)
-    update([w], [np.ones(1)], [speed], 0.25, 0.5)  # speed: 1.9, then 1.95
-    advice = "The rate and the momentum are arguments, and may change from step to step."
-    compare(float(w[0]), 0.2225, "w after a step with rate 0.25 and momentum 0.5", {}, advice)
+    starts = np.ones(1), np.array([[2.0, 3.0]])  # also the gradients of each step
+    params, speeds = [start.copy() for start in starts], [0 * start for start in starts]
+    formula = "speed <- {} · speed + gradient, then w <- w - {} · speed; both in place."
+    for step, (rate, momentum, right) in enumerate(STEPS, start=1):
+        update(list(params), [start.copy() for start in starts], list(speeds), rate, momentum)
+        for start, param in zip(starts, params, strict=True):
+            for first, found in zip(start.flat, param.flat, strict=True):
+                mistakes = {first * wrong: advice for wrong, advice in MOVES.items()}
+                what = f"a weight of {first:g} after step {step}, momentum {momentum}, rate {rate}"
+                advice = formula.format(momentum, rate)
+                compare(float(found), first * right, what, mistakes, advice)
 
 
 def check_lars(lars: Function) -> None:
-    params = [np.array([[3.0, 0.0], [0.0, 4.0]]), np.zeros(2)]
-    gradients = [np.array([[0.0, 6.0], [8.0, 0.0]]), np.array([1.0, 2.0])]
-    found = lars(params, gradients, 0.01)
-    if not isinstance(found, list | tuple) or len(found) != 2:
-        what = type(found).__name__
-        raise CheckFailed("a list of two gradients", f"one {what}", "One for each layer.")
-    length = float(np.linalg.norm(found[0]))
-    compare(length, 0.05, "the length of the first gradient", LENGTHS, "trust · |w| / |gradient|.")
-    if not np.allclose(found[1], gradients[1]):
-        advice = "Weights of 0 (new biases) would never move: leave their gradient unchanged."
-        raise CheckFailed("an unchanged gradient for biases of 0", shown(found[1]), advice)
+    weights, gradient = np.array([[3.0, 0.0], [0.0, 4.0]]), np.array([[0.0, 6.0], [8.0, 0.0]])
+    for trust, turn in ((0.01, 1), (0.02, -1)):  # the biases come second, then first
+        params, gradients = [weights, np.zeros(2)], [gradient.copy(), np.array([1.0, 2.0])]
+        found = lars(params[::turn], gradients[::turn], trust)
+        if not isinstance(found, list | tuple) or len(found) != 2:
+            what = type(found).__name__
+            raise CheckFailed("a list of two gradients", f"one {what}", "One for each layer.")
+        scaled, biases = found[::turn]
+        what = f"the length of a gradient with trust {trust}"
+        advice = "trust · |w| / |gradient|."
+        compare(float(np.linalg.norm(scaled)), 5 * trust, what, LENGTHS, advice)
+        if not np.allclose(scaled, gradient * trust / 2):
+            advice = "Multiply the whole gradient by one number."
+            raise CheckFailed("a gradient in the same direction", shown(scaled), advice)
+        if not np.allclose(biases, [1, 2]):
+            advice = "Weights of 0 (new biases) would never move: leave their gradient unchanged."
+            raise CheckFailed("an unchanged gradient for biases of 0", shown(biases), advice)
     [still] = lars([np.ones(2)], [np.zeros(2)], 0.01)
     if not np.array_equal(still, np.zeros(2)):
         advice = "Do not divide by the length of a gradient that is 0."

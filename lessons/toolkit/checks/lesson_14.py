@@ -1,5 +1,6 @@
 """Public checks of lesson 14: counting, reading a trace, and the functions of a fast step."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -57,11 +58,13 @@ def check_14_3(busy: Function) -> str:
         ([(0, 2), (5, 6)], 3, 3, 6),
         ([(0, 4), (1, 2)], 4, 5, 4),
         ([(6, 9), (0, 2), (1, 3)], 6, 7, 9),
+        ([(0, 10), (1, 2), (5, 9)], 10, 15, 10),
         ([], 0, 0, 0),
     ):
         mistakes = {
             float(total): "Time in which two spans overlap counts only once.",
             float(whole): "Time in which nothing runs does not count.",
+            14.0: "A span may end before an earlier one does: remember the latest end so far.",
         }
         advice = "Draw the spans on paper, one below the other, and go through them by their start."
         what = f"busy({spans})"
@@ -76,6 +79,7 @@ def check_14_4(hidden: Function) -> str:
         ([(0, 4)], [(3, 9)], 1 / 4, 1 / 6),
         ([(0, 4)], [(4, 9)], 0.0, 0.0),
         ([(0, 2), (1, 4)], [(1, 2), (1, 3)], 2 / 4, 1.0),
+        ([(0, 10), (1, 2), (5, 9)], [(3, 4)], 1 / 10, 1.0),
     ):
         mistakes = {
             1 - right: "That is the part that is not hidden.",
@@ -85,7 +89,7 @@ def check_14_4(hidden: Function) -> str:
         what = f"hidden({communication}, {computing})"
         compare(number(hidden(communication, computing), what), right, what, mistakes, advice)
     compare(number(hidden([], [(0, 1)]), "hidden([], …)"), 1.0, "hidden([], …)")
-    return "In the three cases, a quarter, none and half of the communication is hidden."
+    return "In the four cases, a quarter, none, half and a tenth of the communication is hidden."
 
 
 COUNT, BATCH = 10, 4
@@ -250,20 +254,24 @@ def check_14_6(scaler_class: Function) -> str:
     scaler = scaler_class(8.0, 2)
     params = [torch.nn.Parameter(torch.zeros(2)), torch.nn.Parameter(torch.zeros(1))]
     optimizer = torch.optim.SGD(params, lr=1.0)
-    for gradient, wanted, advice in SCALED:
-        before, params[0].grad, params[1].grad = scaler.scale, torch.ones(2), torch.ones(1)
-        params[0].grad[1] = gradient
+    for row, (gradient, wanted, advice) in enumerate(SCALED):
+        before = scaler.scale
+        for place, param in enumerate(params):
+            param.grad = torch.ones_like(param)
+            if math.isfinite(gradient) or place == row % 2:  # one of the two overflows
+                param.grad[-1] = gradient
         with Waits() as waits:
             updated = scaler.step(optimizer, params)
         if waits.count > 1:
             advice = "torch.stack the answers of all parameters, and ask for one Boolean."
             found = f"{waits.count} times for {len(params)} parameters"
             raise CheckFailed("a step waits for the device at most once", found, advice)
-        numbers = (round(float(params[0][1].detach()), 6), float(scaler.scale), updated)
-        if numbers != wanted:
-            words = "parameter {}, scale {:g}, updated: {}"
-            expected = f"gradient {gradient:g}, scale {before:g}: {words.format(*wanted)}"
-            raise CheckFailed(expected, words.format(*numbers), advice)
+        for param in params:
+            numbers = (round(float(param[-1].detach()), 6), float(scaler.scale), updated)
+            if numbers != wanted:
+                words = "parameter {}, scale {:g}, updated: {}"
+                expected = f"gradient {gradient:g}, scale {before:g}: {words.format(*wanted)}"
+                raise CheckFailed(expected, words.format(*numbers), advice)
     return "An overflow skips the step and halves the scale, and enough good steps double it."
 
 

@@ -166,6 +166,8 @@ def moved(new_weight=1.0, sign=-1, keep=True, in_place=True):
         (moved(keep=False), "old speed is lost"),
         (moved(sign=1), "uphill"),
         (moved(new_weight=0.1), "counts in full"),
+        (lambda p, g, s, *rates: moved()(p[:1], g[:1], s[:1], *rates), "Nothing moved"),
+        (lambda p, g, s, lr, momentum: moved()(p, g, s, 0.1, 0.9), "<- 0.5 · speed"),
     ],
 )
 def test_momenta_that_are_wrong(wrong, advice):
@@ -189,6 +191,9 @@ def lars(params, gradients, trust, ratio):
         (lambda p, g, t: [t * a / np.linalg.norm(b) * 0 + b * (t * np.linalg.norm(a)
          / np.linalg.norm(b)) for a, b in zip(p, g, strict=True)], "their gradient unchanged"),
         (lambda p, g, t: g[0], "list of two"),
+        (lambda p, g, t: rates.lars(p, g, 0.01), "trust · |w| / |gradient|"),
+        (lambda p, g, t: [rates.lars(p, g, t)[0], *g[1:]], "Nothing was scaled"),
+        (lambda p, g, t: lars(p, p, t, lambda w, g, t: t * w / g), "same direction"),
     ],
 )  # fmt: skip
 def test_layers_that_are_scaled_wrong(wrong, advice):

@@ -82,6 +82,7 @@ WRONG = [
     ("13.4", "(squares.sqrt() + 1e-6)", "squares", "root is missing"),
     ("13.5", "table = (nodes, dist.get_world_size() // nodes)",
      "table = (dist.get_world_size() // nodes, nodes)", "which ranks are on the same node"),
+    ("13.5", ', mesh_dim_names=("copies", "parts")', "", "one name for each dimension"),
     ("13.6", "return 2 * (nodes - 1) / nodes", "return 2 * (nodes - 1) / nodes / ranks",
      "one rank's share"),
     ("13.6", "return 4 * (everyone", "return 3 * (everyone", "instead of a reduce-scatter"),

@@ -131,10 +131,24 @@ def at_a_rate_of_its_own(params, gradients, speeds, lr, momentum):
         param -= 0.1 * speed
 
 
+def of_the_first_array(params, gradients, speeds, lr, momentum):
+    speeds[0] *= momentum
+    speeds[0] += gradients[0]
+    params[0] -= lr * speeds[0]
+
+
+def with_a_trust_of_its_own(params, gradients, trust):
+    return [
+        g * 0.01 * np.linalg.norm(p) / np.linalg.norm(g) if p.any() and g.any() else g
+        for p, g in zip(params, gradients, strict=True)
+    ]
+
+
 UPDATES = (fails, nothing, without_momentum, forgets_the_speed, at_a_rate_of_its_own)
+LARS = (fails, nothing, lambda p, g, t: g, leaves_fresh_biases, with_a_trust_of_its_own)
 WRONG = {
-    ("update", "update_error"): UPDATES,
-    ("lars", "lars_error"): (fails, nothing, lambda p, g, t: g, leaves_fresh_biases),
+    ("update", "update_error"): (*UPDATES, of_the_first_array),
+    ("lars", "lars_error"): LARS,
     ("lr_at", "rate_error"): (fails, nothing, knows_the_peak_alone),
 }
 

@@ -221,5 +221,9 @@ def check_13_5(library: ModuleType) -> str:
 
 def rows_of(node_mesh: Function, nodes: int, rank: int) -> list[list[int]]:
     """Return the ranks that share parts, group by group."""
-    rows: list[list[int]] = node_mesh(nodes, "cpu").mesh.tolist()
+    mesh = node_mesh(nodes, "cpu")
+    if not mesh.mesh_dim_names:
+        advice = "Pass mesh_dim_names, one name for each dimension: fully_shard refuses others."
+        raise CheckFailed("a mesh whose dimensions have names", "they have none", advice)
+    rows: list[list[int]] = mesh.mesh.tolist()
     return rows
