@@ -1,5 +1,6 @@
 """The public checks of lesson 07: right solutions pass, each usual mistake gets its advice."""
 
+import numpy as np
 import pytest
 from advice import ROOT, assert_advice, assert_passes, failure
 
@@ -110,7 +111,20 @@ def right(hvd, accuracy, file):
         file.write(f"{mean}\n")
 
 
+def another_way(hvd, accuracy, file):
+    mean = hvd.allreduce(np.array([accuracy]), op=hvd.Average)[0]
+    assert np.isclose(hvd.allreduce(accuracy, op=hvd.Sum), mean * hvd.size())
+    if hvd.rank() == 0:
+        print(f"accuracy of {hvd.size()} ranks: {mean:.4f}", file=file)
+
+
+def without_a_number(hvd, accuracy, file):
+    if hvd.rank() == 0:
+        print("accuracy", file=file)
+
+
 WRITERS = [
+    (without_a_number, "Write what allreduce returns"),
     (on_rank_0_only, "it hangs"),
     (on_all_ranks, "How many of them"),
     (own_only, "rank 0's own"),
@@ -120,6 +134,7 @@ WRITERS = [
 
 def test_a_mean_that_is_written_once():
     lesson_07.check_7_5(right)
+    lesson_07.check_7_5(another_way)
 
 
 @pytest.mark.parametrize(("wrong", "advice"), WRITERS)

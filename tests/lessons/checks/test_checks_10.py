@@ -85,12 +85,26 @@ OTHER_WAYS = [
      "    if device.type == 'cuda':\n"
      "        device = torch.device('cuda', torch.cuda.current_device())\n    return device\n"),
     ("10.1", WRAP, f"model = model.to(device)\n    {WRAP}"),
+    ("10.3", "message.wait()", "message.get_future().wait()"),
+    ("10.3", "import torch.distributed as dist\n",
+     "import torch.distributed as dist\nfrom torch.distributed import all_reduce\n"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("number", "old", "new"), OTHER_WAYS)
 def test_another_way_passes(number, old, new, program):
     CHECKS[number](program(number, (old, new)))
+
+
+def by_name(name):
+    first = "import torch.distributed as dist\n"
+    return (first, f"{first}from torch.distributed import {name}\n"), (f"dist.{name}(", f"{name}(")
+
+
+def test_only_the_function_that_the_probe_counts_is_called_as_dist_s(program):
+    CHECKS["10.3"](program("10.3", *by_name("broadcast")))
+    failed = failure(CHECKS["10.3"], program("10.3", *by_name("all_reduce")))
+    assert_advice(failed, "written with `dist.`")
 
 
 @pytest.mark.parametrize(("number", "old", "new", "advice"), MISTAKES)

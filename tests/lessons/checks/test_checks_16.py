@@ -32,6 +32,11 @@ def test_the_solution_waits_for_all_workers():
     check_16_3(synchronous())
 
 
+def test_other_ways_to_wait_for_all_workers():
+    check_16_3(synchronous("coordinator.join()", "while not coordinator.done(): pass"))
+    assert failure(check_16_3, synchronous("coordinator.join()", "coordinator.done()"))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -53,7 +58,7 @@ def missed(reads, rows):
 
 def test_rows_that_others_have_changed():
     check_16_2(missed)
-    assert wrong_missed(missed) == 0
+    assert wrong_missed(missed) == wrong_missed(lambda *own: iter(missed(*own))) == 0
 
 
 @pytest.mark.parametrize(
@@ -87,6 +92,15 @@ def test_a_right_simulation_passes(capsys):
     check_16_1(simulated)
     assert "16.1: right" in capsys.readouterr().out
     assert wrong_reads(simulated) == 0
+
+
+def test_a_simulation_may_change_its_delays_and_yield_its_reads():
+    def right(p, delays, updates):
+        yield from simulated(p, delays, updates)
+        delays.clear()
+
+    check_16_1(right)
+    assert wrong_reads(right) == 0
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 Several ranks are simulated by threads of this process.
 """
 
+import functools
 import io
+import operator
 import os
 from contextlib import redirect_stderr
 from pathlib import Path
@@ -37,7 +39,7 @@ ON_ALL = (
 
 
 class Summing:
-    """A simulated rank that has `allreduce` too, which lesson 06's exercises must not use."""
+    """A simulated rank that can also sum and gather, which lesson 06's exercises must not use."""
 
     def __init__(self, comm: Any) -> None:
         self.comm = comm
@@ -45,8 +47,19 @@ class Summing:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.comm, name)
 
+    def allgather(self, sendobj: Any) -> Any:
+        return self.comm.from_all("allgather", sendobj)
+
+    def gather(self, sendobj: Any, root: int = 0) -> Any:
+        everyone = self.comm.from_all("gather", sendobj)
+        return everyone if self.comm.rank == root else None
+
     def allreduce(self, sendobj: Any, op: Any = None) -> Any:
-        return sum(self.comm.from_all("allreduce", sendobj))
+        return functools.reduce(op or operator.add, self.comm.from_all("allreduce", sendobj))
+
+    def reduce(self, sendobj: Any, op: Any = None, root: int = 0) -> Any:
+        everyone = self.comm.from_all("reduce", sendobj)
+        return functools.reduce(op or operator.add, everyone) if self.comm.rank == root else None
 
 
 @exercise("8.2")
