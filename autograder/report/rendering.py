@@ -37,7 +37,7 @@ def standing(earned: float, most: float, waiting: float) -> str:
 
 
 def standing_of(row: Grade) -> str:
-    """Return the standing of a lesson of which points wait for the instructor, or ""."""
+    """Return the standing of a lesson with points that wait for the instructor, or ""."""
     waits = row.waiting and row.score is not None
     return standing(row.score or 0.0, row.max_score + row.waiting, row.waiting) if waits else ""
 

@@ -361,7 +361,7 @@ course.predictions.compare("predict_host_here", here, how="saw")
 #
 # ## Which record is which fault?
 #
-# Four people ran this lesson's program. Each meant to run a job with two tasks, and made one mistake:
+# Four people ran this lesson's program. Each author meant to run a job with two tasks, and made one mistake:
 #
 # - **A** no `launch` before `python`
 # - **B** the job requests one task

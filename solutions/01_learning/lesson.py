@@ -276,7 +276,7 @@ course.check("1.3", train.forward, train.backward)
 # %% [markdown]
 # **Exercise 1.4.** The gradient of all 60,000 images is exact, but allows only one step per epoch. The
 # gradient of 32 images is noisier, but allows 1,875 steps. So shuffle the images, cut them into batches, and
-# take one step for each batch. This is **stochastic gradient descent**. (MNIST's own order is mixed. Without shuffling,
+# take one step for each batch. This is **stochastic gradient descent**. (MNIST is already shuffled. Without shuffling,
 # the accuracy was still 0.92 to 0.93: 12,800 images, three seeds.) A colleague wrote `minibatches` like this. All
 # batches have the right size, and yet it is wrong. Repair it.
 #

@@ -45,7 +45,7 @@ sizes = {"smoke": small, "full": "--epochs 3"}[profile].split()
 # %% [markdown]
 # Two recorded inputs read the same images, in batches of 64, with a wait of 12 ms in place of each training step. Both
 # have a fault. Can you see either of them in this picture? (At the end of this page, you name both. Other jobs used this
-# machine, too, so an epoch more or less long says little.)
+# machine, too, so a slightly longer or shorter epoch says little.)
 
 # %%
 recorded = {letter: course.runs(f"records/{letter}.rec")[0] for letter in "dmrz"}

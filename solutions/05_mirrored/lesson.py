@@ -371,7 +371,7 @@ course.plots.faults(broken, path="", more=["replicas", "first_loss", "away_after
 # | E | 16 | 2.298 | 0.0056 |
 #
 # **Open, for no points.** On two cores, two replicas are no faster than one. Shorten their epoch without changing
-# what is computed: the losses of ten steps above must stay. Defend each change with seconds from before and after.
+# what is computed: the losses of ten steps above must stay. Defend each change with the seconds before and after it.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set goals and five_runs to a word each

@@ -448,7 +448,7 @@ for m in exchange.measures:
 # | D | 0 | 2.608 | 0.922 |
 #
 # **Open, for no points.** For one size of array, make your ring faster than the library's `MPI_Allreduce`, or faster
-# than it was. Defend it with the picture of `exchange.py`, and say why it is no faster still.
+# than it was. Defend it with the picture that `exchange.py` draws, and say why it is not even faster.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: five names, see above; use model() with alpha = 0 and beta = 1 if you like

@@ -51,7 +51,7 @@ if profile == "smoke":
 # ## Six runs, and no error
 #
 # Six trainings on four ranks have the same network and images. One is intact, and in each of the others one step is
-# wrong. None printed an error, and every loss falls (A lies under D). Which one do you trust? After this page you can
+# wrong. None printed an error, and every loss falls (D hides A). Which one do you trust? After this page you can
 # name each fault.
 
 # %%
@@ -114,8 +114,8 @@ course.check("7.1", train)
 
 # %% [markdown]
 # **Exercise 7.2.** Complete `make_optimizer`: lesson 02's Adam, in step 3. A step now uses one batch per rank, so the
-# same data gives fewer steps. What follows for the rate? (The rule was made for SGD; lesson 09 shows how far it holds
-# for Adam.)
+# same data gives fewer steps. What does this imply for the rate? (The rule was made for SGD; lesson 09 shows how far it
+# holds for Adam.)
 
 # %% tags=["check"]
 course.check("7.2", train)
@@ -322,7 +322,7 @@ for name, run in broken.items():
 # - **share** = silent / together: how much of the ceiling is left after your exchange. Above 1 it is noise.
 #
 # Each ratio is computed within a round, so other load on the machine affects all phases equally. Some randomly chosen
-# updates are computed again, because ranks that skipped the exchange would be faster.
+# updates are computed again, to find ranks that skip the exchange, which would be faster.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP, half a millisecond at the 156
 # TFLOP/s (TF32) of an A100's data sheet. Starting its several hundred operations takes longer: the step is

@@ -272,7 +272,7 @@ course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 
 
 # %% [markdown]
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB. With `mixed`,
-# gathering a block takes half the bytes, and so do activations. Gradients still travel in float32. The price is
+# gathering a block moves half the bytes, and activations take half, too. Gradients still travel in float32. The price is
 # precision. After four steps of Adam with a rate of 0.01, half of the parameters differ by less than 1e-4 from the
 # serial program's, but one differs by nearly 0.04: the farthest that Adam can go. Take the biases of the keys.
 # Attention does not depend on them, so their gradient is 0, and in float64 they stay where they are. In bfloat16,
@@ -299,8 +299,8 @@ course.check("13.5", library)
 course.check("13.6", traffic.into_node)
 
 # %% [markdown]
-# In `job_nodes.sbatch`, ranks 0 and 1 play one node, and ranks 2 and 3 another, on CPUs. The kernel counts the bytes of
-# *each* connection, so `probe.py` knows which came from the other "node".
+# In `job_nodes.sbatch`, ranks 0 and 1 stand in for one node, and ranks 2 and 3 for another, on CPUs. The kernel counts
+# the bytes of *each* connection, so `probe.py` knows which came from the other "node".
 
 # %%
 nodes = {run.header["way"]: run for run in course.submit("job_nodes.sbatch")}
@@ -315,7 +315,7 @@ print(f"Without messages, a step takes {measure(nodes['fsdp'], 'compute_s'):.3f}
 # %% [markdown]
 # **What you should see.** HSDP trains like one process too, with a third of the bytes between the nodes. (With a true
 # reduce-scatter, four ninths.) They are gradients, so no block waits for parameters from another node. The price is
-# memory: the state is divided by the ranks of a node only.
+# memory: the state is divided only among the ranks of one node.
 #
 # ## When does a gather hide?
 #
@@ -429,7 +429,7 @@ course.answers.note(**fit)
 #   its part, for the gradient, and for Adam's numbers? A word such as `"1-2-3"`.
 # - `link_7b`: 7 billion parameters on many nodes of 8 GPUs, with FSDP over all of them. All messages have 2 bytes per
 #   number, and NCCL's reduce-scatter is real. A GPU reaches 400 TFLOP/s and reads 4,096 tokens per step, and each
-#   needs 6 FLOP per parameter. From how many GB/s into a node on does everything hide?
+#   needs 6 FLOP per parameter. How many GB/s into a node are enough to hide all messages?
 # - `six_records`: six runs of one network on four ranks, two per "node". Which is FSDP, which HSDP, which the
 #   colleague's mesh, which FSDP with `reshard_after_forward=False`, which FSDP without wrapped blocks, and which FSDP
 #   with the fault `norm`? Write six letters in this order.

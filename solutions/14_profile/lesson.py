@@ -126,8 +126,8 @@ course.check("14.4", reading.hidden)
 # %% [markdown]
 # ## Six traces
 #
-# These are four steps of each of six programs. Which lever helps most? Several traces may need the same lever, and a
-# lever may help in none:
+# These are four steps of each of six programs. Which lever helps most? Several traces may need the same lever, and some
+# levers may help with none:
 #
 # | lever | what it does |
 # |---|---|
@@ -255,10 +255,10 @@ course.plots.step_bars(run, save="my_step.png")
 #
 #     MFU = FLOP of a step / seconds of a step / peak FLOP/s
 #
-# Papers take the peak of the *data sheet*, in the format of the products and without sparsity: on an H100, 989 TFLOP/s
-# in bfloat16, and 67 in float32. A large product reaches less, so the share of the *measured* peak is larger. Never
-# compare the two. Put your device's number into the next cell: a core has its GHz × 32 FLOP in float32 with AVX2, and
-# × 64 with two units of AVX-512.
+# Papers use the peak from the *data sheet*, for the number format of the matrix products and without sparsity: on an
+# H100, 989 TFLOP/s in bfloat16, and 67 in float32. A large product reaches less, so the share of the *measured* peak is
+# larger. Never compare the two. Put your device's number into the next cell: a core has its GHz × 32 FLOP in float32
+# with AVX2, and × 64 with two units of AVX-512.
 
 # %%
 sheet = {"smoke": 2.6e9 * 32, "full": 67e12}[profile]  # FLOP/s by the data sheet of your device
@@ -436,7 +436,7 @@ course.answers.note(thin_product=f"{thin_product:.3f}", mfu_h100=f"{mfu_h100:.4f
 # - Small operations are limited by overhead and bandwidth, large ones by the peak.
 # - Read a trace before you pull a lever: what runs, what waits, how long is one operation?
 # - Measure before and after in turns, and check that the loss stays the same.
-# - float16 needs loss scaling. Say which lengths may change before the first compilation.
+# - float16 needs loss scaling. Before the first compilation, say which lengths may change.
 #
 # **Submit** your work in a terminal:
 #

@@ -89,8 +89,8 @@ course.check("15.1", sampler)
 #
 # A job may die while it replaces its only checkpoint. So write to another file, and give it its name at the end:
 # `os.replace` renames a file at once. Readers see either the old file or the new one, never half of one. But the
-# operating system writes later than it says. `os.fsync` waits until a file's bytes are on the disk. (Against a power
-# cut, `fsync` the folder, too: it has the new *name*.)
+# operating system reports a write as done before the bytes are on the disk. `os.fsync` waits until a file's bytes are
+# on the disk. (Against a power cut, `fsync` the folder, too: the new *name* is in it.)
 #
 # Disks fail, too. So the program keeps the last two checkpoints, `step_*.pt`, and `newest` uses the older one if the
 # newest cannot be read. (`map_location="cpu"`: otherwise every rank loads the tensors onto rank 0's GPU.)
@@ -269,8 +269,8 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 #
 # ## Your interval
 #
-# Meta's 419 failures in 54 days came from 2,048 nodes. Your job of tomorrow runs on 16 such nodes, and a checkpoint stops
-# it as long as yours did. After how many seconds should it save?
+# Meta's 419 failures in 54 days occurred on a system of 2,048 nodes. Your job of tomorrow runs on 16 such nodes, and a
+# checkpoint stops it as long as yours did. After how many seconds should it save?
 
 # %% tags=["exercise"]
 stop = measure(whole_probe, "stop_s")
@@ -327,7 +327,8 @@ print("The parameters are", "equal." if equal else "no longer equal in every bit
 
 # %% [markdown]
 # **What you should see.** One rank goes on after step 10, with the same batch of 16 in two pieces of 8. The test loss
-# agrees to five or six digits, but not the parameters in every bit: one rank adds up in another order.
+# agrees to five or six digits, but the parameters are not equal in every bit: a run of one rank adds up in another
+# order.
 #
 # ## Break it
 #

@@ -38,7 +38,7 @@ def signal_steps(folder: Path, number: signal.Signals) -> None:
 
 
 def bound_to_each_cpu() -> Counter[int]:
-    """Count the processes on this machine that may use one CPU only, by that CPU."""
+    """Return, for each CPU, the number of processes that may use only that CPU."""
     found = Counter[int]()
     for path in Path("/proc").glob("[0-9]*/status"):
         with contextlib.suppress(OSError):

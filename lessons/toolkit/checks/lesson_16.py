@@ -116,7 +116,7 @@ def check_16_2(missed: Callable[..., Any]) -> str:
 
 
 def wrong_missed(missed: Callable[..., Any]) -> int:
-    """Return how many numbers of the student's function are wrong, for random rows."""
+    """Return how many numbers the student's function gets wrong, for random rows."""
     draw = random.Random(16)
     reads = [max(0, update - draw.randrange(6)) for update in range(UPDATES)]
     rows = [{draw.randrange(40) for _ in range(5)} for _ in reads]

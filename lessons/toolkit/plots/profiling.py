@@ -151,7 +151,7 @@ def staircase(figure: Any, runs: Mapping[str, Run], beside: str = "ddp") -> None
 
 @picture
 def hiding(figure: Any, runs: Mapping[str, Run]) -> None:
-    """Plot a step's time against the bandwidth into a node, if messages overlap with computing.
+    """Plot a step's time against the bandwidth into a node, assuming that messages overlap.
 
     `runs` maps each way to its run, which measured `compute_s` and `node_mb`.
     """

@@ -63,7 +63,7 @@ def schedule_sliders(
 def plans_of(
     schedule: Callable[[int, int, str], Orders], bubble: Callable[[int, int], float]
 ) -> dict[str, dict[str, Any]]:
-    """Return the rows and the sentence for each kind, number of stages and of micro-batches."""
+    """Return the rows and the sentence for each kind, number of stages and micro-batches."""
     return {
         f"{kind} {p} {m}": plan(schedule(p, m, kind), bubble(p, m), f"{kind}, {p} × {m}")
         for kind in KINDS

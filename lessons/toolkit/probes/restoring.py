@@ -68,7 +68,7 @@ def parts_wrong(
 
 
 def wander(training: Any, args: Any, seed: int) -> int:
-    """Take steps with random gradients, which no training takes. Return how many."""
+    """Take steps with random gradients, as no real training does. Return how many."""
     torch.manual_seed(seed)
     each = args.windows // args.global_batch  # steps of an epoch
     inside = [step for step in range(1, args.epochs * each) if step % each] or [1]

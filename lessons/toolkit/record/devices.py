@@ -36,7 +36,7 @@ def threads(which: str) -> int:
 
 
 def gpu_index(which: str, on: Any) -> int | None:
-    """Return the framework's number of the GPU that it uses in this process, or None."""
+    """Return the framework's number for the GPU that this process uses, or None."""
     framework: Any = sys.modules.get(which)
     if which == "torch" and framework.cuda.is_initialized() and getattr(on, "type", "") != "cpu":
         index = getattr(on, "index", None)

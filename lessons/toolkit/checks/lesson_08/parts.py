@@ -1,4 +1,4 @@
-"""Check parts of a data set (8.1), and of the samples (8.5)."""
+"""Check the parts of a data set (8.1) and of the samples (8.5)."""
 
 from collections import Counter
 from typing import Any
