@@ -31,7 +31,7 @@ class RunMethods(run_record.KerasMethods):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         images, self.replicas = self.replicas or images_of_replicas(self.model), ()
         self.run.images = int(sum(images)) or None
-        if len(images) > 1:
+        if self.run.images and len(images) > 1:
             self.run.measure("least_busy_replica", min(images) * len(images) / sum(images))
         super().on_epoch_end(epoch, logs)
 
@@ -65,10 +65,7 @@ def layers(model: Any) -> Counter[str]:
 
 
 def images_of_replicas(model: Any) -> list[float]:
-    """Return the number of images that each replica computed in the last epoch.
-
-    Keras counts them for the mean loss and has a copy of the counter on each device.
-    """
+    """Return each replica's images of the last epoch, which Keras counts for the mean loss."""
     count = getattr(model.metrics[0], "count", None) if model.metrics else None
     return [] if count is None else [float(copy.numpy()) for copy in copies(count)]
 

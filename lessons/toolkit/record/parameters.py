@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+PIECE = 2**20  # numbers
+
 
 def weights(model: Any) -> list[Any]:
     """Return all parameters of a model, trainable or not, or of a list or dictionary."""
@@ -37,6 +39,13 @@ def arrays(params: Iterable[Any]) -> Iterator[Any]:
             if value.dtype == sys.modules["torch"].bfloat16:  # NumPy has no such type
                 value = value.float()
         yield value.numpy() if hasattr(value, "numpy") else value
+
+
+def pieces(arrays: Iterable[Any]) -> Iterator[Any]:
+    """Yield the arrays' numbers in pieces that ranks can exchange without much memory."""
+    for array in arrays:
+        for start in range(0, array.size, PIECE):
+            yield array.reshape(-1)[start : start + PIECE]
 
 
 def param_hash(params: Iterable[Any]) -> str:

@@ -1,10 +1,11 @@
 """Hash the running program: its own file, the modules of its folder, and the toolkit.
 
-Files are read again for this. A file that has changed on disk since this module was loaded may
+Files are read again for this. A file that has changed on disk since this process began may
 differ from the code that runs, so its hash is None.
 """
 
 import os
+import re
 import sys
 import sysconfig
 import time
@@ -14,13 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from autograder.text_hash import folder_hash, text_hash
+from lessons.toolkit.record.launches import birth
 
 TOOLKIT = Path(__file__).parents[1]  # it has a separate hash
 OURS = ("autograder", "cluster", "lessons")
-INSTALLED = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "purelib"))
-FILES_PER_LINE, LONGEST_NAME = 4, 50
+STDLIB = f"{sysconfig.get_path('stdlib')}{os.sep}"
+INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
+FILES_PER_LINE, MOST_FILES, LONGEST_NAME = 4, 200, 50
 CLOCK_SLACK_S = 1.0  # a file server's clock may differ
-LOADED = time.time()
+TICKS = birth(os.getpid()).split()[1:2]  # of this process's start since boot; none outside Linux
+UP = time.clock_gettime(time.CLOCK_BOOTTIME) if TICKS else 0.0
+BEGAN = time.time() - UP + sum(map(int, TICKS)) / os.sysconf("SC_CLK_TCK")
 
 
 def main_file() -> Path | None:
@@ -31,10 +36,7 @@ def main_file() -> Path | None:
 
 
 def program_files(beside: Mapping[str, Path] = {}) -> dict[str, Path]:
-    """Return the program's files by name: its own, and the modules imported from its folder.
-
-    beside: files that other processes of the program imported.
-    """
+    """Return the program's files by name: its own, its folder's modules, other processes'."""
     main = main_file()
     if main is None:
         return {}
@@ -44,17 +46,17 @@ def program_files(beside: Mapping[str, Path] = {}) -> dict[str, Path]:
         # Not getattr, which would load a lazy module.
         path = getattr(module, "__dict__", {}).get("__file__")
         is_ours = name.partition(".")[0] in OURS
-        if is_ours or not isinstance(path, str) or path.startswith(INSTALLED):
+        if is_ours or not isinstance(path, str) or path.startswith(STDLIB):
             continue
         folder = next((folder for folder in folders if path.startswith(folder)), None)
-        if folder and path.endswith(".py"):
+        if folder and path.endswith(".py") and not INSTALLED.search(path):
             files.setdefault(path.removeprefix(folder), Path(path))
-    return files
+    return dict(list(files.items())[:MOST_FILES])
 
 
 def hash_of(path: Path) -> str | None:
     try:
-        changed = path.stat().st_mtime > LOADED + CLOCK_SLACK_S
+        changed = path.stat().st_mtime > BEGAN + CLOCK_SLACK_S
         return None if changed else text_hash(path.read_bytes())
     except OSError:
         return None
@@ -66,10 +68,7 @@ def toolkit_hash() -> str:
 
 
 def values(told: set[str], beside: Mapping[str, Path]) -> Iterator[dict[str, Any]]:
-    """Yield facts about the files that the record has not told yet, one dictionary for each line.
-
-    told: names of files, to which this adds others. beside: see program_files.
-    """
+    """Yield facts about files not yet told, one dictionary for each line, and add their names."""
     main = main_file()
     value = {} if told else {"main": main and main.name[-LONGEST_NAME:], "toolkit": toolkit_hash()}
     files = {name[-LONGEST_NAME:]: path for name, path in program_files(beside).items()}

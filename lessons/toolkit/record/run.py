@@ -14,17 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from cluster.launchers import launched, number as in_environ
-from lessons.toolkit.record import devices, launches, program, run_record, samples
+from lessons.toolkit.record import devices, launches, parameters, program, run_record, samples
 from lessons.toolkit.record.keras_callback import RunMethods, copies, network_facts
-from lessons.toolkit.record.parameters import (
-    arrays,
-    moved,
-    param_hash,
-    spread,
-    trainable,
-    weights,
-    worst,
-)
+from lessons.toolkit.record.parameters import arrays, param_hash, spread, trainable, weights
 from lessons.toolkit.record.run_record import short
 from lessons.toolkit.record.started_by import started_by
 from lessons.toolkit.record.watch import TorchWatch
@@ -43,6 +35,7 @@ class Run(run_record.Run):
     labels are the classes of these samples. The record counts the samples of each class.
     """
 
+    methods = RunMethods
     beside: Mapping[str, Path] = {}  # files that other processes of the program imported
 
     def __init__(
@@ -64,9 +57,9 @@ class Run(run_record.Run):
         # Without images to look up, nothing disturbs the network, which may be compiled.
         data = self.data if hasattr(model, "state_dict") else None
         self.watch = None if data is None else TorchWatch(model, data.x_train)
-        if more.get("size") is not None:  # no library connects the ranks
+        if more.get("size") is not None and "run" not in more:  # no library connects the ranks
             number = next(launches.RECORDS)
-            more.setdefault("run", launches.launch_id(os.environ, int(more["size"]), number))
+            more["run"] = launches.launch_id(os.environ, int(more["size"]), number)
         super().__init__(lesson, args, model, source, **more)
         self.tell_program()
 
@@ -99,7 +92,7 @@ class Run(run_record.Run):
         return devices.device(self.header["framework"], on if hasattr(on, "type") else None)
 
     def machine(self) -> dict[str, Any]:
-        found, words = super().machine(), sys.argv[1:]
+        found = super().machine()
         return found | {
             "launcher": self.launch.launcher if self.launch else "none",
             "scheduler": os.environ.get("COURSE_SCHEDULER") or found["scheduler"],
@@ -107,7 +100,7 @@ class Run(run_record.Run):
             "started_by": started_by(os.getpid()),
             "device": self.device()[0],
             "threads": devices.threads(self.header["framework"]),
-            "arguments": words if len(str(words)) <= 300 else None,  # they must fit on the line
+            "arguments": sys.argv[1:],
         }
 
     def presence(self) -> dict[str, Any]:
@@ -115,7 +108,7 @@ class Run(run_record.Run):
         found["local_rank"] = self.local_rank or (self.launch.local_rank if self.launch else 0)
         if params := trainable(self.model):
             found["built_hash"] = param_hash(params)
-        numbers = None if self.shard is None else samples.numbers_of(self.shard)
+        numbers = None if self.shard is None else samples.numbers_of(self.shard, self.samples)
         shares = self.everyone(numbers)
         # How many different samples the ranks' shares have together, if all are known.
         self.covered = None if None in shares else len(set().union(*shares))
@@ -186,19 +179,17 @@ class Run(run_record.Run):
             return
         self.seen["param_hash"] = param_hash(params)
         if self.before is not None:
-            largest, self.seen["params_changed"] = moved(self.before, params)
+            largest, self.seen["params_changed"] = parameters.moved(self.before, params)
             self.seen["param_moved"] = short(largest)
         if self.library and not self.parts:
             equal = len(set(self.everyone(self.seen["param_hash"]))) == 1
-            apart = 0.0 if equal else spread(map(self.everyone, params))
-            self.seen["param_spread"] = worst([apart, self.seen.get("param_spread", 0.0)])
+            apart = 0.0 if equal else spread(map(self.everyone, parameters.pieces(params)))
+            self.seen["param_spread"] = parameters.worst(
+                [apart, self.seen.get("param_spread", 0.0)]
+            )
         if "replicas" in self.header and self.watch is None:  # of tf.distribute
             replicas = map(copies, self.model.trainable_variables)
             self.seen["param_spread"] = spread([copy.numpy() for copy in each] for each in replicas)
-
-    def keras(self, methods: type = RunMethods) -> Any:
-        """Return the run as a Keras callback. Only callbacks that write files come after it."""
-        return super().keras(methods)
 
     def end(self, **results: Any) -> None:
         """End the run, with its test_loss and test_accuracy. Call this last, on every rank."""
@@ -214,10 +205,7 @@ class Run(run_record.Run):
 
 
 def refuse_zeros(asked: Mapping[str, Any], rank: int) -> None:
-    """End the program on all ranks if a setting that must be a count is below 1.
-
-    Only rank 0 fails and says why, as in ranks/leaving.py.
-    """
+    """End all ranks if a count is below 1. Only rank 0 fails and says why (ranks/leaving.py)."""
     for name in COUNTS:
         count = asked.get(name)
         if isinstance(count, int) and count < 1:

@@ -25,16 +25,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 TAG = ":::MLLOG "
-# Slurm sends output in messages of 1,024 bytes. A longer line can be cut by another rank's line,
-# and `srun --label` puts a newline into the cut.
+# Slurm sends output in messages of 1,024 bytes. Another rank's line can cut a longer line.
 LINE_BYTES = 1000
 RECORD_VERSION = 1
 LOCAL_RANK = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 ASKED = {"batch_size": "local_batch", "epochs": "epochs_asked", "lr": "lr_base"}  # in the header
 NOT_FACTS = ("rank", "size", "lesson", "program", "source", "optimizer", "params")
 LIBRARIES = ("numpy", "tensorflow", "tf_keras", "keras", "torch", "lightning", "horovod", "mpi4py")
-# Rank, size, local rank, library, and a function that returns the values of all ranks.
-Ranks = tuple[int, int, int, str, Callable[[Any], list[Any]]]
+Ranks = tuple[int, int, int, str, Callable[[Any], list[Any]]]  # rank, size, local, library, gather
 ALONE: Ranks = (0, 1, 0, "", lambda value: [value])
 
 
@@ -52,7 +50,7 @@ class KerasMethods:
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.run.epochs, self.is_training = max(epoch, self.run.epochs), True  # it may be resumed
-        self.steps_before = keras_steps(self.model) or 0
+        self.steps_before = keras_steps(self.model)
         self.run.start_epoch()
 
     def on_test_begin(self, logs: Any = None) -> None:
@@ -64,14 +62,14 @@ class KerasMethods:
             self.run.resume()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        (loss, accuracy), self.is_training = keras_results(logs), False
-        steps, asked = keras_steps(self.model), (self.params or {}).get("steps")
-        steps = asked if steps is None else steps - self.steps_before
+        self.is_training, asked = False, (self.params or {}).get("steps", 0)
+        steps = keras_steps(self.model) - self.steps_before
         rate = self.model.optimizer.learning_rate
-        self.run.log(loss=loss, accuracy=accuracy, steps=steps, lr=rate)
+        if not hasattr(self.model, "_train_counter"):  # the step that found no data is counted too
+            steps = asked and (steps or asked)
+        self.run.log(**keras_results(logs), steps=steps, lr=rate)
         self.run.stop_epoch()
-        loss, accuracy = keras_results(logs, "val_")
-        self.run.log(val_loss=loss, val_accuracy=accuracy)
+        self.run.log(**keras_results(logs, "val_"))
 
 
 class Run:
@@ -82,6 +80,8 @@ class Run:
     dataset=; also rank=, size= and run= (eight hex digits that the ranks share), for ranks that
     neither torch.distributed nor Horovod nor mpi4py connects.
     """
+
+    methods: type = KerasMethods
 
     def __init__(
         self, lesson: str, args: Any = None, model: Any = None, /, source: Any = None, **facts: Any
@@ -138,17 +138,24 @@ class Run:
         if self.rank and key not in ("rank", "rank_end"):  # rank 0 writes all others
             return
         event = {"namespace": "course", "time_ms": time.time_ns() // 1_000_000, "event_type": kind}
-        event |= {"key": key, "value": plain(value)}
-        event["metadata"] = {"run": self.run, "rank": self.rank, **about}
-        while len(body := encode(event)) > LINE_BYTES - len(TAG) - len(',"chain":"0123456789ab"'):
-            event["value"] = shortened(event["value"])
+        event["key"] = key
+        said = {"value": plain(value), "metadata": {"run": self.run, "rank": self.rank, **about}}
+        while len(body := encode(event | said)) > LINE_BYTES - len(TAG + ',"chain":"0123456789ab"'):
+            said = {"value": None} | shortened(said)
         body = body[:-2]  # the two closing braces; the hash is inside them
         self.chain = hashlib.blake2b((self.chain + body).encode("ascii")).hexdigest()[:12]
-        # A single write, after everything that the program has printed so far. A newline comes
-        # first, because the current line may hold a progress bar.
-        sys.stdout.flush()
-        sys.stdout.write(f'\n{TAG}{body},"chain":"{self.chain}"}}}}\n')
-        sys.stdout.flush()
+        # A single write, after all other output. A newline ends the current line, perhaps a bar.
+        line = f'\n{TAG}{body},"chain":"{self.chain}"}}}}\n'.encode()
+        if id(sys.stdout) != id(sys.__stdout__):  # a notebook's
+            sys.stdout.flush()
+            print(line.decode(), end="", flush=True)
+            return
+        while line:
+            try:
+                sys.stdout.flush()
+                line = line[os.write(1, line) :]
+            except BlockingIOError:  # some launchers provide non-blocking pipes
+                time.sleep(0.001)
 
     def tell_machine(self) -> None:
         """Write the record's second line, once."""
@@ -169,10 +176,7 @@ class Run:
             print(f"Epoch {self.epochs}{of}: {self.seconds:.2f} s", *values, sep=", ", flush=True)
 
     def log(self, **values: Any) -> None:
-        """Store this rank's loss and accuracy in the epoch, and perhaps its steps and lr.
-
-        After the block, a program may also log val_accuracy and val_loss.
-        """
+        """Store an epoch's loss, accuracy, steps or lr. After the block: val_accuracy, val_loss."""
         accuracy, loss = (values.pop(f"val_{name}", None) for name in ("accuracy", "loss"))
         self.logged |= values
         self.tell_epoch()
@@ -222,10 +226,10 @@ class Run:
             self.tell("epoch_stop", facts, "INTERVAL_END", epoch_num=self.epochs)
             self.epoch_facts = None
 
-    def keras(self, methods: type = KerasMethods) -> Any:
+    def keras(self) -> Any:
         """Return the run as a Keras callback. Only callbacks that write files come after it."""
         keras: Any = sys.modules.get("tf_keras") or sys.modules["keras"]  # the program's
-        return type("RunCallback", (methods, keras.callbacks.Callback), {"run": self})()
+        return type("RunCallback", (self.methods, keras.callbacks.Callback), {"run": self})()
 
     def evaluated(self, accuracy: Any, loss: Any = None) -> None:
         """Record the accuracy on samples that are not trained on, after the current epoch."""
@@ -262,17 +266,17 @@ class Run:
             self.stop("aborted", {"reason": type(sys.last_value).__name__})
 
 
-def keras_results(logs: Mapping[str, Any] | None, prefix: str = "") -> tuple[Any, Any]:
+def keras_results(logs: Mapping[str, Any] | None, prefix: str = "") -> dict[str, Any]:
     """Return loss and accuracy from Keras's logs, which use the name of the requested metric."""
-    known = {name: x for name, x in (logs or {}).items() if name.startswith("val_") == bool(prefix)}
-    accuracies = [x for name, x in known.items() if name.endswith(("acc", "accuracy"))]
-    return known.get(f"{prefix}loss"), next(iter(accuracies), None)
+    known = {k: x for k, x in (logs or {}).items() if k.startswith("val_") == bool(prefix)}
+    accuracy = next((x for k, x in known.items() if k.endswith(("acc", "accuracy"))), None)
+    return {f"{prefix}loss": known.get(f"{prefix}loss"), f"{prefix}accuracy": accuracy}
 
 
-def keras_steps(model: Any) -> int | None:
-    """Return how many steps a network has finished. Only Keras 2 counts them."""
+def keras_steps(model: Any) -> int:
+    """Return how many steps a network has finished. With Keras 3, only the optimizer counts."""
     count = getattr(model, "_train_counter", None)
-    return None if count is None else int(count.numpy())
+    return int((model.optimizer.iterations if count is None else count).numpy())
 
 
 def find_ranks() -> Ranks:
@@ -295,9 +299,8 @@ def find_ranks() -> Ranks:
 
 def gather_with_gloo(dist: Any) -> Any:
     """Return a collective of the ranks that training does not use, beside NCCL too."""
-    apart = timedelta(minutes=15)  # for example, if only one rank evaluates
     try:
-        group = dist.new_group(backend="gloo", timeout=apart)
+        group = dist.new_group(backend="gloo", timeout=timedelta(minutes=15))  # one may evaluate
     except RuntimeError as error:
         sys.exit(
             "Run: Gloo cannot connect the ranks, so they cannot compare their records: "
@@ -334,8 +337,7 @@ def framework(model: Any) -> str:
     """Return the framework of the model; without a model, the one that is loaded."""
     marks = {"state_dict": "torch", "trainable_variables": "tensorflow"}
     kinds = [kind for mark, kind in marks.items() if hasattr(model, mark)]
-    kinds += [name for name in ("tensorflow", "torch", "numpy") if name in sys.modules]
-    return [*kinds, "python"][0]
+    return [*kinds, *(k for k in ("tensorflow", "torch", "numpy") if k in sys.modules), "python"][0]
 
 
 def versions() -> dict[str, str]:
@@ -366,8 +368,7 @@ def device(which: str) -> str:
 
 def plain(value: Any) -> Any:
     """Return the value in JSON's types, with NaN and infinities as strings."""
-    if hasattr(value, "detach"):  # PyTorch
-        value = value.detach().cpu()
+    value = value.detach().cpu() if hasattr(value, "detach") else value  # PyTorch's
     value = value.numpy() if hasattr(value, "numpy") else value  # TensorFlow's and PyTorch's
     value = value.tolist() if hasattr(value, "tolist") else value  # NumPy's
     if isinstance(value, float):
@@ -381,8 +382,7 @@ def plain(value: Any) -> Any:
 
 def short(value: Any) -> Any:
     """Round a number to the digits that float32 can represent."""
-    value = plain(value)
-    return float(f"{value:.7g}") if isinstance(value, float) else value
+    return float(f"{value:.7g}") if isinstance(value := plain(value), float) else value
 
 
 def encode(value: Any) -> str:
@@ -392,9 +392,9 @@ def encode(value: Any) -> str:
 
 
 def shortened(value: Any) -> Any:
-    """Return the first half of a text or list, and an object with its longest member shortened."""
+    """Return half of a text, null for a list, or an object with its longest member shortened."""
     if isinstance(value, dict) and value:
         longest = max(value, key=lambda name: len(encode({name: value[name]})))
-        rest = shortened(value.pop(longest))
-        return value if rest is None else value | {longest: rest}
-    return value[: len(value) // 2] if isinstance(value, str | list) and value else None
+        member = value.pop(longest)
+        return value if member is None else value | {longest: shortened(member)}
+    return value[: len(value) // 2] if isinstance(value, str) and value else None

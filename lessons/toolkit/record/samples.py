@@ -9,9 +9,19 @@ from lessons.toolkit.record.run_record import plain
 MOST_SLICES = 32  # on a line
 
 
-def numbers_of(shard: Any) -> Sequence[int]:
-    """Return the samples of a rank in ascending order. shard: (start, stop, step), or numbers."""
-    return range(*shard) if isinstance(shard, tuple) else sorted(set(plain(shard)))
+def numbers_of(shard: Any, known: int | None = None) -> Sequence[int] | None:
+    """Return the samples of a rank in ascending order, or None if they are not known.
+
+    shard: (start, stop, step), a range, a slice of the known samples, or numbers.
+    """
+    if isinstance(shard, slice):
+        end = known or shard.stop
+        return None if end is None else numbers_of(range(end)[shard])
+    shard = range(*shard) if isinstance(shard, tuple) else shard
+    if isinstance(shard, range):
+        return shard if shard.step > 0 else shard[::-1]
+    is_array = hasattr(shard, "tolist") or hasattr(shard, "numpy")
+    return sorted(set(plain(shard if is_array else list(shard))))
 
 
 def slices(numbers: Sequence[int]) -> list[list[int]] | None:
@@ -30,9 +40,7 @@ def slices(numbers: Sequence[int]) -> list[list[int]] | None:
 
 
 def what_was_read(steps: list[Any]) -> dict[str, Any]:
-    """Return the number of distinct samples that these steps read, how often they read the most
-    frequent one, and a hash of the order.
-    """
+    """Return the number of distinct samples read, the most reads of one, and the order's hash."""
     import numpy as np
 
     order = np.concatenate([np.asarray(step, dtype=np.int64).reshape(-1) for step in steps])

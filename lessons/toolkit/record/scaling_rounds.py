@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lessons.toolkit.record.parameters import moved, spread, worst
+from lessons.toolkit.record.parameters import moved, pieces, spread, worst
 from lessons.toolkit.record.run import Run
 from lessons.toolkit.record.run_record import short, synchronise
 
@@ -61,7 +61,7 @@ def measure(
                 "samples": len(samples),
                 # For the rank where it is smallest; NaN if it is NaN on one of them.
                 "moved": short(-worst(-each for each in everyone(moved(before, after)[0]))),
-                "spread": short(spread(map(everyone, after))),
+                "spread": short(spread(map(everyone, pieces(after)))),
             }
         for size in sorted(points) if comm.rank == 0 else ():
             run.measure("point", seconds[size], "s", **points[size])
@@ -73,10 +73,7 @@ def measure(
 
 
 def timed(comm: Any, phase: int, make_pass: Pass, number: int) -> tuple[float, Sequence[Any]]:
-    """Return the seconds of the slowest rank, and the samples that this rank read.
-
-    The clock starts when all ranks are ready.
-    """
+    """Return the slowest rank's seconds after all were ready, and the samples this rank read."""
     read: Sequence[Any] = ()
     wait(comm)
     comm.Barrier()
@@ -90,10 +87,7 @@ def timed(comm: Any, phase: int, make_pass: Pass, number: int) -> tuple[float, S
 
 
 def wait(comm: Any) -> None:
-    """Wait for all ranks, leaving the core to other processes meanwhile.
-
-    MPI's own barrier keeps the core busy, because it polls all the time.
-    """
+    """Wait for all ranks. MPI's own barrier polls all the time and keeps the core busy."""
     arrived = comm.Ibarrier()
     while not arrived.Test():
         time.sleep(PAUSE_S)

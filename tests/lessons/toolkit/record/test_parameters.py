@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays as numpy_arrays
 from record_lines import events, of, run_program
 
-from lessons.toolkit.record.parameters import moved, param_hash
+from lessons.toolkit.record.parameters import PIECE, moved, param_hash, pieces
 from lessons.toolkit.record.samples import what_was_read
 
 numbers = numpy_arrays(np.float32, (3, 40), elements=st.floats(-8, 8, width=32))
@@ -23,6 +23,13 @@ def test_parameters_that_diverged_have_no_change_that_is_a_number():
     diverged = [np.array([1.0, np.nan]), np.zeros(3)]
     assert np.isnan(moved([np.zeros(2), np.zeros(3)], diverged)[0])
     assert moved([np.zeros(2), np.ones(3)], [np.full(2, 0.25), np.ones(3)]) == (0.25, 2)
+
+
+def test_large_parameters_are_compared_in_pieces():
+    arrays = [np.arange(2.0 * PIECE + 6).reshape(2, -1), np.array(7.0), np.zeros((0, 3))]
+    found = list(pieces(arrays))
+    assert [piece.size for piece in found] == [PIECE, PIECE, 6, 1]
+    assert (np.concatenate(found[:3]) == arrays[0].ravel()).all()
 
 
 @given(st.lists(st.lists(st.integers(0, 30), max_size=9), min_size=1, max_size=9))

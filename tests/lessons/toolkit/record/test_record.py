@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -178,10 +179,56 @@ def test_any_value_makes_one_short_ascii_line(value, text):
         assert said == json.loads(run_record.encode(run_record.plain(event)))
 
 
+def told(*words, **about):
+    RUN.chain = RUN.run
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        RUN.tell(*words, **about)
+    [event] = events(out.getvalue())
+    return event
+
+
+def test_a_long_fact_about_a_value_is_left_out():
+    event = told("eval_accuracy", 0.5, loss=[1.2345] * 200, epoch_num=3)
+    assert (event["value"], event["metadata"]["epoch_num"]) == (0.5, 3)
+
+
+def test_arguments_that_do_not_fit_are_left_out_whole(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["train.py", "--folder", "用户" * 50])
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        Run("15").end()
+    [machine] = of(events(out.getvalue()), "machine")
+    assert machine["value"]["arguments"] is None
+
+
+@pytest.mark.parametrize("option", ["-u", "-B"])
+def test_no_line_is_lost_on_a_full_pipe_that_does_not_block(option, tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text(
+        "from lessons.toolkit.record import run_record\n"
+        "run = run_record.Run('02')\n"
+        "for number in range(400):\n    run.measure('x', number)\n"
+        "run.end()\n"
+    )
+    reads, writes = os.pipe()
+    os.set_blocking(writes, False)
+    with open(reads, "rb") as out:
+        process = subprocess.Popen([sys.executable, option, program], stdout=writes)
+        os.close(writes)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1.5)  # the pipe is full
+        lines = events(out.read().decode())
+    assert process.wait() == 0
+    assert (len(of(lines, "measure")), len(of(lines, "run_stop"))) == (400, 1)
+
+
 def test_a_share_of_the_samples():
     assert (len(numbers_of((1, 10, 2))), slices(numbers_of((1, 10, 2)))) == (5, [[1, 10, 2]])
     assert slices(numbers_of([9, 2, 1, 0, 5, 6, 6])) == [[0, 3, 1], [5, 7, 1], [9, 10, 1]]
     assert slices(list(range(0, 200, 2))) is None, "too many slices for a line"
+    for share in (range(1, 10, 3), range(7, 0, -3), slice(1, None, 3), iter([7, 1, 4]), {1, 4, 7}):
+        assert list(numbers_of(share, 10)) == [1, 4, 7]
+    assert slices(numbers_of(slice(0, 9), 4)) == [[0, 4, 1]]
+    assert (numbers_of(slice(1, None)), numbers_of(slice(2))) == (None, range(2))
 
 
 SLURM = {"SLURM_JOB_ID": "5", "SLURM_NTASKS": "4", "SLURM_PROCID": "0"}
@@ -203,6 +250,20 @@ def test_the_run_id_is_common_to_a_launch_and_to_nothing_else():
     assert len({launch_id(environ, 4) for environ in [*ranks, *others]}) == 6
     alone = {launch_id(STEP, 1) for _ in range(3)}
     assert len(alone) == 3, "a program that believes to be alone is a run of its own"
+
+
+def test_ranks_of_hydra_and_torchrun_share_the_steps_id():
+    hydra = [STEP | {"SLURM_STEP_NUM_TASKS": "2", "PMI_RANK": r, "PMI_SIZE": "4"} for r in "0123"]
+    assert len({launch_id(environ, 4) for environ in hydra}) == 1
+    torchrun = STEP | {"TORCHELASTIC_RUN_ID": "none", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2"}
+    assert launch_id(torchrun, 4) != launch_id(torchrun | {"SLURM_STEP_ID": "1"}, 4)
+    script = {"SLURM_STEP_ID": str(2**32 - 5)}
+    assert launch_id(torchrun | script, 4) == launch_id(torchrun | {"SLURM_STEP_ID": ""}, 4)
+
+
+def test_ranks_of_an_unknown_launcher_are_told_to_name_their_run():
+    with pytest.warns(UserWarning, match="run="):
+        assert launch_id({}, 2) != launch_id({}, 2)
 
 
 def test_nothing_heavy_is_imported(tmp_path):

@@ -72,6 +72,30 @@ os.utime("network.py", (4e9, 4e9))
     assert line["value"]["files"] == {"train.py": by_the_contract(text), "network.py": None}
 
 
+def test_a_file_that_changed_before_the_toolkit_was_imported_has_no_hash(tmp_path):
+    beside(tmp_path, network="x = 1\n")
+    text = f"""
+import network, pathlib, time
+time.sleep(1.3)
+pathlib.Path("network.py").touch()
+{MAIN.replace("from parts import layers", "").replace("import late", "")}
+"""
+    [line] = of(events(run_program(text, folder=tmp_path)), "program")
+    assert line["value"]["files"] == {"train.py": by_the_contract(text), "network.py": None}
+
+
+def test_installed_packages_and_endless_lists_are_not_the_programs(tmp_path):
+    beside(tmp_path, network="x = 1\n", parts__layers="y = 2\n", late="z = 3\n")
+    package = tmp_path / "venv/lib64/python3.11/site-packages/package.py"
+    package.parent.mkdir(parents=True)
+    package.write_text("")
+    text = f"import sys\nsys.path.append({str(package.parent)!r})\nimport package\n{MAIN}"
+    lines = of(events(run_program(text, folder=tmp_path)), "program")
+    names = [name for line in lines for name in line["value"]["files"]]
+    assert names == ["train.py", "network.py", "parts/layers.py", "late.py"]
+    assert len(program.program_files({f"{n}.py": Path(f"{n}.py") for n in range(300)})) == 200
+
+
 @pytest.mark.parametrize("quotes", ['"""', "'''"])
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_a_line_with_a_hash_sign_in_a_string_counts(quotes, ends):

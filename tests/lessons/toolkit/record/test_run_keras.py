@@ -1,8 +1,13 @@
 """Tests of a Run's Keras callback, in both versions of Keras."""
 
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
 import pytest
 from record_lines import events, facts, of, run_program
 
+from lessons.toolkit.record import run_record
+from lessons.toolkit.record.keras_callback import RunMethods
 from tests.breadth import breadth
 
 PROGRAM = """
@@ -125,6 +130,36 @@ def test_facts_of_the_network_and_of_the_share(keras):
     ]  # fmt: skip
     assert facts(unknown)["lr"] == 0.7, "the program's own fact counts"
     assert {event["value"]["name"] for event in of(unknown, "measure")} == {"layers"}
+
+
+class Number(float):
+    def numpy(self):
+        return float(self)
+
+
+@pytest.mark.parametrize(
+    ("asked", "begun", "steps"),
+    [({"steps": 9}, 4, 4), ({"steps": 9}, 0, 9), ({"steps": None}, 4, None)],
+)
+def test_without_keras_2s_counter_the_optimizers_steps_count(asked, begun, steps):
+    methods = run_record.KerasMethods()
+    optimizer = SimpleNamespace(iterations=Number(20), learning_rate=0.1)
+    methods.run, methods.params = MagicMock(epochs=0), asked
+    methods.model = SimpleNamespace(optimizer=optimizer)
+    methods.on_epoch_begin(0)
+    optimizer.iterations = Number(20 + begun)
+    methods.on_epoch_end(0)
+    assert methods.run.log.call_args_list[0].kwargs["steps"] == steps
+
+
+def test_replicas_without_images_have_no_busiest_one():
+    methods = RunMethods()
+    count = SimpleNamespace(values=(Number(0), Number(0)))
+    optimizer = SimpleNamespace(iterations=Number(0), learning_rate=0.1)
+    methods.run, methods.params = MagicMock(), None
+    methods.model = SimpleNamespace(optimizer=optimizer, metrics=[SimpleNamespace(count=count)])
+    methods.on_epoch_end(0)
+    assert not methods.run.measure.called
 
 
 @pytest.mark.slow
