@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 import torch.distributed as dist
+from torch.distributed.checkpoint import CheckpointException
 
 from lessons.toolkit.checks.shared import real_ranks
 from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise
@@ -27,6 +28,14 @@ def test_an_error_of_one_rank_is_that_of_the_check():
     exec("def divide(rank):\n    return 1 / rank\n", students)
     with pytest.raises(CheckFailed, match=r"ZeroDivisionError: .*, in line 2 of divide"):
         check(lambda rank: students["divide"](rank), 2)
+
+
+def test_an_error_of_a_rank_that_is_no_exception_is_that_of_the_check():
+    def load(rank):
+        raise CheckpointException("", {0: (KeyError("step"), None)})
+
+    with pytest.raises(CheckFailed, match="KeyError: 'step'"):
+        check(load, 2)
 
 
 def test_an_open_gap_on_a_rank_is_a_gap():

@@ -159,7 +159,7 @@ def not_loaded(error: Exception, program: Path) -> CheckFailed:
     )
 
 
-def failure(error: Exception, check: Function) -> CheckFailed:
+def failure(error: BaseException, check: Function) -> CheckFailed:
     """Convert an error in the student's code into a failure that names the line."""
     frames = written_lines(error)
     checks = check.__code__.co_filename
@@ -182,7 +182,7 @@ def failure(error: Exception, check: Function) -> CheckFailed:
     )
 
 
-def advice_on(error: Exception) -> str:
+def advice_on(error: BaseException) -> str:
     """Return what to try after an error in the student's code."""
     by_message = (advice for words, advice in ADVICE_BY_MESSAGE.items() if words in str(error))
     by_type = ADVICE_BY_TYPE.get(type(error).__name__, "Print the values just before it.")

@@ -72,7 +72,9 @@ def outcome(work: Callable[[], Any], check: Any, waits: Sequence[str] = ()) -> t
     """Return how the work ended, and its result or error. waits: words of errors of waiting."""
     try:
         return "returned", work()
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # as CheckpointException is
         if isinstance(error, CheckFailed) or task_of(error):
             return "raised", error
         if any(words in str(error).lower() for words in waits):

@@ -1,4 +1,4 @@
-"""Find the cause in TensorFlow's long error messages, and the student's lines in the tracebacks.
+"""Find the cause in the long error messages of TensorFlow and DCP, and the student's lines.
 
 An error inside `.map` or a graph begins with "in user code:" or with the name of a node, describes
 the whole path through the graph, and names the cause in its last line.
@@ -7,12 +7,12 @@ the whole path through the graph, and names the cause in its last line.
 import re
 import traceback
 
-SIGNS = ("in user code:", "Call arguments received by", "Graph execution error", "{{")
+SIGNS = ("in user code:", "Call arguments received by", "Graph execution error", "{{", "(RANK ")
 NAMED_ERROR = re.compile(r"(\w+(?:Error|Exception)): (.+)")
 NODE = re.compile(r"\{\{\w+ [^}]*\}\}\s*|\s*\[Op:\w+\]( name: ?)?")
 
 
-def what_is_wrong(error: Exception) -> str:
+def what_is_wrong(error: BaseException) -> str:
     """Return the error's name and the line of its text that names the cause."""
     text = str(error)
     if not any(sign in text for sign in SIGNS):
@@ -24,7 +24,7 @@ def what_is_wrong(error: Exception) -> str:
     return last if NAMED_ERROR.fullmatch(last) else f"{type(error).__name__}: {last}"
 
 
-def written_lines(error: Exception) -> list[traceback.FrameSummary]:
+def written_lines(error: BaseException) -> list[traceback.FrameSummary]:
     """Return the traceback up to where TensorFlow's generated copy of the student's code starts."""
     frames = list(traceback.extract_tb(error.__traceback__))
     generated = (i for i, f in enumerate(frames) if "__autograph_generated_file" in f.filename)

@@ -27,6 +27,9 @@ def leaves():
     raise SystemExit("as in a program")
     yield
 
+def is_cut():  # as by torch.distributed.checkpoint's CheckpointException
+    raise BaseException("the write was cut")
+
 def waits():
     if rank == 0:
         MPI.COMM_WORLD.recv(source=1)
@@ -37,7 +40,7 @@ def comes_too_late():
 
 run = Run("10", {"seed": 1}, source="probe")
 tests = {differs: ("error",), fails_on_one: ("partly", "never")}
-tests |= {is_nan: ("nan",), leaves: ("left",)}
+tests |= {is_nan: ("nan",), leaves: ("left",), is_cut: ("cut",)}
 if "STUCK" in os.environ:
     tests |= {waits: ("waited",), comes_too_late: ("late",)}
 run_tests(run, tests, patience=5)
@@ -60,6 +63,7 @@ def test_the_worst_of_all_ranks_counts_and_errors_are_failures(tmp_path):
     assert measures["nan"]["value"] is None
     assert "nan" in measures["nan"]["failed"]
     assert measures["left"]["failed"] == "rank 0: SystemExit: as in a program"
+    assert measures["cut"]["failed"] == "rank 0: BaseException: the write was cut"
     assert of(found, "header")[0]["value"]["source"] == "probe"
     assert of(found, "run_stop")[0]["metadata"]["status"] == "success"
 
