@@ -69,8 +69,10 @@ def main():
         print(f"{size} ranks begin after step {began} of {STEPS}", flush=True)
     for number in range(began + 1, STEPS + 1):
         step(network, optimizer, number, rank, size)
-        if number == args.kill_writing and rank == size - 1:
-            os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # half of it is written
+        if number == args.kill_writing:
+            saver.finish()  # or the kill could meet the checkpoint before, on a slow disk
+            if rank == size - 1:
+                os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # half of it is written
         if number % args.every == 0:
             saver.save(network, optimizer, args.folder, number)
     saver.finish()

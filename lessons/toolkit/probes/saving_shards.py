@@ -7,6 +7,7 @@ import contextlib
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -41,11 +42,13 @@ def shards_met(sharded: ModuleType, device: Any, where: str = ".") -> dict[str, 
             right = values(network, optimizer)
             update(network, optimizer)
             met["no name yet"] = sharded.newest(folder) is None
+            talk(rank, device, threads)
             go.set()
             saver.finish()
         met["background"] = bool(threads) and threading.main_thread() not in threads
         newest = sharded.newest(folder)
-        met["named"] = newest is not None and newest.name == "step_000005"
+        whole = newest is not None and (newest / ".metadata").exists()  # DCP writes it last
+        met["named"] = whole and newest.name == "step_000005"
         if met["named"]:
             writers = {file.name.split("_")[2] for file in newest.glob("__*.distcp")}
             met["by all ranks"] = len(writers) == dist.get_world_size()
@@ -58,10 +61,10 @@ def shards_met(sharded: ModuleType, device: Any, where: str = ".") -> dict[str, 
                 saver.save(network, optimizer, folder, 10)
                 saver.finish()
         met["old one kept"] = met["named"] and sharded.newest(folder) == newest
-    finally:
         dist.barrier()
+    finally:
         if rank == 0:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)  # other ranks may write, if one fails alone
     return met
 
 
@@ -79,6 +82,18 @@ def update(network: Any, optimizer: Any) -> None:
     for param in network.parameters():
         param.grad = torch.ones_like(param)
     optimizer.step()
+
+
+def talk(rank: int, device: Any, threads: list[Any]) -> None:
+    """Let all ranks add, as in training, until each writes or two seconds are over.
+
+    Rank 0 begins first, so that writers without a group of their own meet its sums.
+    """
+    end, done = time.monotonic() + 2, torch.zeros(1, device=device)
+    time.sleep(0.5 * (rank > 0))
+    while not done:
+        done.fill_(bool(threads) or time.monotonic() > end)
+        dist.all_reduce(done, dist.ReduceOp.MIN)
 
 
 def values(network: Any, optimizer: Any) -> list[torch.Tensor]:

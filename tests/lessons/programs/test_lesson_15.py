@@ -20,6 +20,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
 LESSON = ROOT / "solutions" / "15_survive"
 GPUS = ("COURSE_DEVICE", "CUDA_VISIBLE_DEVICES")
+SLOW_DISK = """
+import runpy, sys, time, torch
+save = torch.save
+torch.save = lambda *given, **options: (time.sleep(0.01), save(*given, **options))
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 SMALL = ("--windows", "48", "--global-batch", "8", "--most", "4", "--epochs", "2", "--width", "32")
 
 
@@ -71,8 +78,8 @@ def test_other_ranks_continue_a_sharded_training_that_was_killed_while_it_saved(
 ):
     def start(ranks, *words):
         command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
-        command += [str(ranks), sys.executable, str(LESSON / "shards.py"), *words]
-        own = environment(**meet())
+        command += [str(ranks), sys.executable, "-c", SLOW_DISK, str(LESSON / "shards.py"), *words]
+        own = environment(**meet(), PYTHONPATH=f"{LESSON}:{ROOT}")
         return subprocess.run(command, cwd=tmp_path, env=own, capture_output=True, timeout=120)
 
     assert start(wrote, "--kill-writing", "8").returncode != 0
@@ -81,6 +88,13 @@ def test_other_ranks_continue_a_sharded_training_that_was_killed_while_it_saved(
     [run] = read_files([tmp_path / "job.out"])
     assert measured(run, "resumed_from") == [4]
     assert measured(run, "from_one")[0] < 1e-9
+
+
+def test_what_a_rank_that_waits_may_cost_comes_last():
+    last = "import probe; print(*list(probe.TESTS.values())[-1])"
+    command = [sys.executable, "-c", last]
+    found = subprocess.check_output(command, cwd=LESSON, env=environment(), text=True)
+    assert found.split() == ["shards_wrong"]
 
 
 def test_a_batch_shell_passes_the_queues_signal_on(whole, tmp_path):
