@@ -12,6 +12,7 @@ from autograder.judging.conditions import Case, judge_cases
 from autograder.judging.hand_in import HandIn, says
 from autograder.judging.judge_answers import judge_answer
 from autograder.judging.runs_that_count import (
+    SUBMIT_IT,
     did_not_finish,
     larger_unfinished,
     run_that_counts,
@@ -129,6 +130,8 @@ def _check(
 ) -> Check:
     speaking = [p for p in parts if p.status != PASSED] or list(parts)
     hints = dict.fromkeys(p.advice for p in speaking if p.advice)
+    if check.try_ and [*hints] == [SUBMIT_IT]:
+        hints = {}  # the rubric says which job it is
     actual = "; ".join(dict.fromkeys(p.actual for p in speaking))
     if check.answers and status == PASSED:
         actual = f"all {len(parts)} answers count"

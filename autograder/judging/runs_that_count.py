@@ -23,6 +23,7 @@ from autograder.wording import counted
 
 WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
 UNREAD = "unknown"  # the format of an output without a run
+SUBMIT_IT = "submit the job to the scheduler, and later its output to your instructor"
 PRINT_IT = (
     "submit a run as the rubric asks for it; if {file} is that run, let the program print so; "
     "`autograder read` shows what the grader finds in a file"
@@ -164,7 +165,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
             return NotMeasured(reason, last_lines(run), cause.where, ReasonCode.NO_RUN)
     facts = ", ".join(f"{fact} {value}" for fact, value in choice.where.items())
     reason, code = f"no run of `{name}` ({facts}) was submitted", ReasonCode.NO_RUN
-    hint = "submit the job to the scheduler, and later its output to your instructor"
+    hint = SUBMIT_IT
     copies = problems_of(hand_in.runs, FindingCode.TERMINAL_COPY)
     unseen = [note for note in hand_in.unseen if not is_answers(PurePath(file_of(note)).name)]
     spare = [run for run in hand_in.runs if fits_no_run(run, hand_in, name)]

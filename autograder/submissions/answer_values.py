@@ -98,9 +98,13 @@ def factor_of(word: str, unit: str) -> float | None:
 def as_word(text: str) -> str:
     """Return a word without the differences that do not affect whether an answer is right.
 
-    They concern case, quotes, brackets, a final full stop, and the language of yes and no.
+    They concern case, quotes, brackets, a final full stop, and the language of yes and no. Letters
+    such as `D, A, B, C` are the word `DABC`.
     """
     word = unquoted(text).strip("\"'`()[]").rstrip(".").rstrip(")").strip().casefold()
+    letters = re.findall(r"\w+", word)
+    if len(letters) > 1 and set(map(len, letters)) == {1}:
+        word = "".join(letters)
     return SAME_WORDS.get(word, word)
 
 

@@ -22,6 +22,7 @@ from lessons.student.bundle import Bundle
 from lessons.student.cell_errors import NO_NOTEBOOK
 from lessons.student.ended_badly import how_it_ended, source_of
 
+WITH_GAPS = (".ipynb", ".py", ".sbatch")  # not what a job printed
 NAME = r"(Exercise \d+\.\d+[a-z]?|Predict|Answer)"
 GAP = re.compile(rf"NotImplementedError\(\s*[\"']{NAME}: ")
 # In a job file, a gap is a name followed by directives without values, or commands that print the
@@ -68,7 +69,8 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
     if asked and any(check.report for check in asked.checks) and "report" not in bundle.files:
         yield "no report.md: one of the notebook's last cells writes it"
     for path in bundle.everything():
-        yield from gaps_in(bundle.folder, path)
+        if path.suffix in WITH_GAPS:
+            yield from gaps_in(bundle.folder, path)
     if "notebook" not in bundle.files:
         yield "no notebook"
 

@@ -104,7 +104,8 @@ def test_numbers_in_more_forms(text, unit, values):
 @pytest.mark.parametrize(
     ("text", "word"),
     [("(D)", "d"), ("D)", "d"), ("D.", "d"), ("[d]", "d"), ("nein", "no"), ("False", "no"),
-     ("ja.", "yes"), ("TRUE", "yes"), ("none", "none"), ("tf.distribute", "tf.distribute")],
+     ("D, A, B", "dab"), ("D A B", "dab"), ("ja.", "yes"), ("TRUE", "yes"),
+      ("none", "none"), ("tf.distribute", "tf.distribute")],
 )  # fmt: skip
 def test_words_in_more_forms(text, word):
     assert as_word(text) == word
