@@ -66,7 +66,7 @@ def check_14_3(busy: Function) -> str:
             float(whole): "Time in which nothing runs does not count.",
             14.0: "A span may end before an earlier one does: remember the latest end so far.",
         }
-        advice = "Draw the spans on paper, one below the other, in the order of their starts."
+        advice = "Draw the spans on paper, one below the other, sorted by their start."
         what = f"busy({spans})"
         compare(number(busy(list(spans)), what), right, what, mistakes, advice)
     return "Overlapping spans count once, and gaps do not count."

@@ -84,7 +84,7 @@ pathlib.Path("network.py").touch()
     assert line["value"]["files"] == {"train.py": by_the_contract(text), "network.py": None}
 
 
-def test_installed_packages_and_endless_lists_are_not_the_programs(tmp_path):
+def test_installed_packages_and_endless_lists_are_not_the_programs(tmp_path, monkeypatch):
     beside(tmp_path, network="x = 1\n", parts__layers="y = 2\n", late="z = 3\n")
     package = tmp_path / "venv/lib64/python3.11/site-packages/package.py"
     package.parent.mkdir(parents=True)
@@ -93,6 +93,7 @@ def test_installed_packages_and_endless_lists_are_not_the_programs(tmp_path):
     lines = of(events(run_program(text, folder=tmp_path)), "program")
     names = [name for line in lines for name in line["value"]["files"]]
     assert names == ["train.py", "network.py", "parts/layers.py", "late.py"]
+    monkeypatch.setattr(program, "main_file", lambda: tmp_path / "train.py")
     assert len(program.program_files({f"{n}.py": Path(f"{n}.py") for n in range(300)})) == 200
 
 
