@@ -136,8 +136,6 @@ def traces_of_13(runs: Runs, printed: str) -> None:
     assert 4 < measured(runs.pop("save"), "waited_s") < 7  # rank 1 ends the wait after 7 s
     peak = {name: measured(run, "peak_kb") for name, run in runs.items()}
     assert peak["wrap"] > 1.2 * max(peak["nothing"], peak["norm"])
-    moved = {name: run.end["param_moved"] for name, run in runs.items()}
-    assert moved.pop("optimizer") == 0 < min(moved.values())
     loss = {name: run.epochs[-1].train_loss.value for name, run in runs.items()}
     assert loss["norm"] == pytest.approx(loss["nothing"], abs=0.1)
     assert loss["optimizer"] > loss["nothing"] + 1
@@ -200,5 +198,6 @@ def leaves_its_traces(lesson: str, folder: Path) -> None:
     found = read_files([output])
     runs = {run.header.get("without", run.header["source"].removeprefix("without ")): run
             for run in found}  # fmt: skip
-    assert set(faults_of(lesson)) - runs.keys() <= {"init"}, "which ends before it has a record"
+    # `init` ends before it has a record; the job leaves out `schedule`, which a question needs.
+    assert set(faults_of(lesson)) - runs.keys() <= {"init", "schedule"}
     TRACES_OF[lesson](runs, output.read_text() + output.with_suffix(".err").read_text())

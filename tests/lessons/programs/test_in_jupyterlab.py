@@ -111,7 +111,7 @@ def test_it_opens_on_the_start_page_and_lists_the_lessons_only(lab, page):
     current = page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current").last
     expect(current).to_have_text("00_cluster.ipynb")
     # The list of files follows the open notebook.
-    expect(listed.filter(has_text="train_gpt.py")).to_have_count(1)
+    expect(listed.filter(has_text="train_gpt.py")).to_have_count(1, timeout=60_000)
 
 
 def test_the_first_cell_trains_on_two_ranks_and_the_lesson_earns_all_points(

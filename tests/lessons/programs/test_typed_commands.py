@@ -27,6 +27,7 @@ NOT_HERE = {
     "exit": "gives an allocation back, and there is none",
     "launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out": FULL,
     "sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
+    "sbatch --array=1-5%1 job.sbatch": "its gap, exercise 15.5, is checked below the text",
 }
 # Slurm's own are typed on a Slurm: tests/cluster/box/test_box_typed.py.
 

@@ -38,7 +38,7 @@ def cells_of(lesson: str) -> list[str]:
 QUOTED = re.compile(
     r"Epoch \d+/\d+$|(\w+ = )?mc\.|@DataDistributor|def |One or more |are waiting |Missing |0: |"
     r"MFU = |min\(peak|with torch\.|profiler\.|print\(profiler|launch … &|ranks=\$!|"
-    r"worker 0 has waited|order = coordinator|coordinator\.|dist\."
+    r"worker 0 has waited|dist\.|\w+ = |return |[\w.]+\(|with open"
 )
 
 
