@@ -97,9 +97,9 @@ def test_every_lesson_program_and_page_is_there(site):
                 assert f'href="{file.name}.html"' in text
     executed = (site / "lessons" / "02_serial" / "lesson.html").read_text()
     described = re.findall(r'<img alt="([^"]*)"[^>]*src="../../_images/', executed)
-    assert len(described) == 3
-    assert "Training accuracy after each epoch" in described[2]
-    assert executed.count('src="../../_images/') == 3
+    assert len(described) == 4
+    assert "Training accuracy after each epoch" in described[3]
+    assert executed.count('src="../../_images/') == 4
     assert "test accuracy 0.9" in reader_sees(executed)
     assert "NotImplementedError" in executed
 
