@@ -57,9 +57,13 @@ def shards_met(sharded: ModuleType, device: Any, where: str = ".") -> dict[str, 
             met["as it was"] = all(map(torch.equal, values(*fresh), right))
         with writes(cut if rank == dist.get_world_size() - 1 else held_back) as (_, go):
             go.set()
-            with contextlib.suppress(CutError, CheckpointException):
+            try:
                 saver.save(network, optimizer, folder, 10)
                 saver.finish()
+            except FileNotFoundError:  # named before it was written
+                met["named"] = False
+            except (CutError, CheckpointException):
+                pass
         met["old one kept"] = met["named"] and sharded.newest(folder) == newest
         dist.barrier()
     finally:

@@ -145,6 +145,6 @@ def test_an_untouched_gap_is_one_plain_sentence(lab, page):
 def test_the_solved_lesson_runs_to_its_end_and_earns_all_points(lab, page, student, tmp_path):
     open_lesson(page, lab, "01_learning")
     run_all(page)
-    until_answered(page, student / "01_learning", 10, 240)
+    until_answered(page, student / "01_learning", 240)
     assert page.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
     earns_all_points("01", student / "01_learning", tmp_path)
