@@ -52,16 +52,13 @@ def rerun_command(
     The jobs run on one node without a network, as an account that cannot read class or grades.
     """
     group = path.resolve() if draw else path.resolve().parent
-    if not group.is_dir():
-        raise click.UsageError(f"{shortened(group)} does not exist: name CLASS/STUDENT")
     options = options_of(read_class_file(class_file_of(group)), more)
     known = rubrics_in(options["rubrics"])
     number = lesson_among(lesson, known)
     if not number:
         raise click.UsageError(f"there is no lesson {shortened(lesson)}; see: {', '.join(known)}")
-    rules = known[number]
-    size = chosen_profile(options.get("profile"), {number: rules})
     submissions = read_class(group, known, meant_by(read_roster(options.get("roster"))))
+    size = chosen_profile(options.get("profile"), {number: known[number]})
     chosen = [each for each in submissions if each.lesson == number]
     if draw:
         chosen = drawn(chosen, draw, secrets.randbelow(10**6) if seed is None else seed)
@@ -80,7 +77,7 @@ def rerun_command(
         who = printable(submission.owner)
         click.echo(f"{place} of {len(chosen)}: {who}, lesson {number}", err=True)
         try:
-            programs, jobs = take(submission, rules, size)
+            programs, jobs = take(submission, known[number], size)
             ended = [run_again(account, private, programs, job) for job in jobs]
             keep(out / submission.owner / number, submission.owner, number, ended)
         except click.ClickException as reason:
