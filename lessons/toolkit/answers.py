@@ -36,12 +36,15 @@ def note(path: str | Path = "answers.txt", **values: object) -> None:
 def to_look_at_again(
     lesson: str | None, kept: Mapping[str, str], names: Iterable[str]
 ) -> Iterator[str]:
-    """Yield a sentence for each of these answers that is wrong or has the wrong form."""
+    """Yield a sentence for each of these answers that is wrong, or has a wrong name or form."""
     file = rubric.FOLDER / f"{lesson}.yaml"
-    questions = rubric.load_rubric(file).answers if lesson and file.exists() else {}
+    if lesson is None or not file.exists():
+        return
+    questions = rubric.load_rubric(file).answers
     for name in names:
         question, text = questions.get(name), kept[name]
-        if lesson is None or question is None:
+        if question is None:
+            yield f"Look again at {name}: no question of this lesson has this name."
             continue
         asked = of_another_kind(lesson, name, question, text)
         if asked:
