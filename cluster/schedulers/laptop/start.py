@@ -24,13 +24,16 @@ def start_what_fits() -> None:
         # Other machines may share the home folder; each one handles only its own jobs.
         mine = [job for job in job_records.active() if job.host == socket.gethostname()]
         jobs = [notice_death(job) for job in mine]
+        pending = [job for job in jobs if job.state == job_records.PENDING]
+        if not pending:
+            return  # whoever waits for a job asks four times per second
         running = [job for job in jobs if job.state == job_records.RUNNING]
         cores = whole_cores()
         taken = {core for job in running for core in job.cores}
         others = processes.bound_to_each_cpu()  # jobs of other queues: another user's, say
         free = sorted((core for core in cores if core not in taken), key=others.__getitem__)
         full = False
-        for job in [job for job in jobs if job.state == job_records.PENDING]:
+        for job in pending:
             reason = held_back(job, running)
             need = min(job.ntasks * job.cpus_per_task, len(cores))
             if not reason:
