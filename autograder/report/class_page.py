@@ -6,10 +6,11 @@ fetch nothing.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from statistics import mean, median
 
+from autograder.classroom.class_settings import ClassSettings
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.grouping import grouped
 from autograder.report.rendering import (
@@ -27,21 +28,12 @@ from autograder.settings.roster import Person
 from autograder.verdict import BORDERLINE, GRADER_ERROR, PASSED, TIERS, WAITS, WORST_FIRST, Grade
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """The facts on the page that do not come from the grades."""
-
-    people: Mapping[str, Person] = field(default_factory=dict)
-    policy: Policy = field(default_factory=Policy)
-    titles: Titles = field(default_factory=dict)  # titles of checks
-    heading: str = "Grades"
-    unowned: Sequence[str] = ()  # submissions that wait for an owner
-
-
-def class_pages(rows: Sequence[Grade], about: About) -> dict[str, str]:
+def class_pages(
+    rows: Sequence[Grade], people: Mapping[str, Person], settings: ClassSettings
+) -> dict[str, str]:
     """Return the class page and a page for each lesson, keyed by file name."""
-    columns, lines = table(rows, about.people, about.policy)
-    lessons = of_class(rows, about.titles)
+    columns, lines = table(rows, people, settings.policy)
+    lessons = of_class(rows, settings.titles)
     never = {column.lesson for column in columns if column.never_due}
     absent = [row for row in rows if row.status == GradeStatus.MISSING and row.lesson in never]
     unasked = sum(not row.look for row in absent)
@@ -51,8 +43,8 @@ def class_pages(rows: Sequence[Grade], about: About) -> dict[str, str]:
     names = (*TIERS, *sorted({*states} - {*TIERS}))
     index = render(
         "class.html.j2",
-        heading=about.heading,
-        unowned=about.unowned,
+        heading=settings.heading,
+        unowned=settings.unowned,
         graded=sum(row.score is not None for row in rows),
         columns=columns,
         lines=lines,
@@ -61,7 +53,7 @@ def class_pages(rows: Sequence[Grade], about: About) -> dict[str, str]:
         reruns=reruns(rows),
         lessons=lessons,
     )
-    pages = {own.path: lesson_page(own, about.people, about.heading) for own in lessons}
+    pages = {own.path: lesson_page(own, people, settings.heading) for own in lessons}
     return {"index.html": index, **pages}
 
 

@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from autograder.classroom.class_settings import ClassSettings
 from autograder.codes import GradeStatus
 from autograder.grouping import grouped
-from autograder.report.class_page import LESSONS, About, class_pages
+from autograder.report.class_page import LESSONS, class_pages
 from autograder.report.exports import EXPORTS, People
 from autograder.report.rendering import PAGES, full_name, render
 from autograder.report.student.page import not_handed_in, points_lost, student_page
@@ -74,9 +74,8 @@ def of_class(
 
     `gradebook` and `worksheets` are the exports of Canvas and Moodle to fill in.
     """
-    about = About(people, settings.policy, settings.titles, settings.heading, settings.unowned)
     files: Files = {name: export(rows, people, settings) for name, export in EXPORTS.items()}
-    files |= class_pages(rows, about)
+    files |= class_pages(rows, people, settings)
     sentences = []
     if gradebook:
         from autograder.report import canvas

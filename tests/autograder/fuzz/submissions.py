@@ -26,7 +26,7 @@ from autograder.evidence import accounting
 from autograder.grouping import grouped
 from autograder.measuring.interval import exact
 from autograder.report import gradescope
-from autograder.report.class_page import About, class_pages
+from autograder.report.class_page import class_pages
 from autograder.report.exports import EXPORTS
 from autograder.report.student.page import student_page
 from autograder.settings import rubric
@@ -265,7 +265,7 @@ def grade_and_check(data: bytes) -> list[Grade]:
             check(grades, profile)
         assert {p.name for p in place.iterdir()} == {*outside, "collected"}, "something got out"
         find_copies([run for row in rows for run in prints_of(row)])
-        for page in class_pages(rows, About()).values():
+        for page in class_pages(rows, {}, ClassSettings({}, {})).values():
             harmless(page)
         for text in (EXPORTS[name](rows, {}, settings) for name in ("grades.csv", "checks.csv")):
             assert not any(cell.startswith(("=", "@")) for cell in text.split(","))

@@ -2,9 +2,11 @@
 
 import re
 
+from autograder.classroom.class_settings import ClassSettings
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import make_note
-from autograder.report.class_page import About, class_pages, summary
+from autograder.report.class_page import class_pages, summary
+from autograder.settings.rubric_schema import Rubric
 from autograder.verdict import Check, Grade
 
 CONTRADICTED = (make_note(FindingCode.CHAIN_BROKEN),)
@@ -25,10 +27,13 @@ ROWS = [
     row("dan", 5.0, "passed,failed", CONTRADICTED),
     row("eva", None),
 ]
+CHECKS = [{"id": id_, "title": title, "by_hand": 5} for id_, title in (("a", "A"), ("b", "B"))]
+RUBRIC = Rubric(lesson="02", title="Title", points=10, checks=CHECKS)
+SETTINGS = ClassSettings({"02": RUBRIC}, {})
 
 
 def page():
-    pages = class_pages(ROWS, About(titles={"02": {"a": "A", "b": "B"}}))
+    pages = class_pages(ROWS, {}, SETTINGS)
     assert pages.keys() == {"index.html", "lessons/02.html"}
     return pages["lessons/02.html"]
 
@@ -42,7 +47,7 @@ def test_students_and_checks_are_sorted_by_severity():
     assert keys[4] == [("a", "5"), ("b", "5")]
     assert keys[3] == []  # nothing was submitted
     assert page().count('href="../students/') == 5
-    assert 'href="lessons/02.html"' in class_pages(ROWS, About())["index.html"]
+    assert 'href="lessons/02.html"' in class_pages(ROWS, {}, SETTINGS)["index.html"]
 
 
 def test_the_mean_is_that_of_graded_submissions():

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from autograder.classroom.class_settings import ClassSettings
 from autograder.codes import CheckStatus, EvidenceLevel, FindingCode, GradeStatus
 from autograder.notes import make_note
-from autograder.report.class_page import About, class_pages
+from autograder.report.class_page import class_pages
 from autograder.report.student.page import Absent, student_page
 from autograder.settings.class_file import LatePolicy
 from autograder.settings.policy import Policy
@@ -54,8 +55,9 @@ def pages(tmp_path_factory):
     for number in range(198):
         rows += [row(f"s{number:03d}", name, 10.0) for name in ("01", "02", "03")]
     people = {"s000": Person("s000", "محمد عبد الرحمن"), "s001": Person("s001", "x" * 150)}
-    about = About(people, Policy(LatePolicy(due={"01": PAST, "02": PAST, "03": FUTURE})))
-    (folder / "index.html").write_text(class_pages(rows, about)["index.html"])
+    policy = Policy(LatePolicy(due={"01": PAST, "02": PAST, "03": FUTURE}))
+    settings = ClassSettings({}, {}, policy=policy)
+    (folder / "index.html").write_text(class_pages(rows, people, settings)["index.html"])
     given = {"tier": "unverified", "tier_reason": "no run", "checks": checks(), "findings": (ODD,)}
     grade = Grade("hana", "02", "Lesson", "smoke", "graded", 2.5, 5.0, **given)
     page = student_page("Hana", [grade] * 3, absent=[Absent("03", "2099-03-01 12:00 UTC")])
@@ -127,7 +129,8 @@ def test_nothing_is_missing_before_it_is_due(browser, tmp_path, due, days, cells
     policy = Policy(LatePolicy(due=due), extensions={("zoe", "02"): (days, "")} if days else {})
     rows = [row("ada", lesson, 10.0) for lesson in ("02", "07")]
     rows += [row("zoe", lesson, None) for lesson in ("02", "07")]
-    (tmp_path / "index.html").write_text(class_pages(rows, About({}, policy))["index.html"])
+    settings = ClassSettings({}, {}, policy=policy)
+    (tmp_path / "index.html").write_text(class_pages(rows, {}, settings)["index.html"])
     page = browser.new_page()
     page.goto((tmp_path / "index.html").as_uri())
     absent = page.locator("#grades tbody tr", has_text="zoe").locator("td.cell")
