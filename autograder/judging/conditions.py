@@ -1,6 +1,6 @@
 """Judge a condition: measure what it compares once, give the credit, then put it into words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from autograder.judging.runs_that_count import (
     run_that_counts,
 )
 from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, attempt
+from autograder.measuring.interval import Measure, NotMeasured, attempt, measured_or_none
 from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run
 from autograder.safe_text import shortened
@@ -39,8 +39,8 @@ class Case:
     name: str
 
     @cached_property
-    def run(self) -> Run | NotMeasured:
-        return attempt(run_that_counts, self.hand_in, self.name)
+    def run(self) -> Run | None:
+        return measured_or_none(run_that_counts, self.hand_in, self.name)
 
     @cached_property
     def value(self) -> Value | NotMeasured:
@@ -49,7 +49,7 @@ class Case:
     @cached_property
     def reference(self) -> Measure | None:
         """Return the value that the solution reaches on this site with as many workers."""
-        workers = None if isinstance(self.run, NotMeasured) else measure.workers(self.run)
+        workers = measure.workers(self.run) if self.run else None
         key = reference_key(self.condition, self.name)
         return calibration.reference(self.hand_in.references, key, workers)
 
@@ -67,7 +67,7 @@ class Case:
     @property
     def is_asked(self) -> bool:
         """Return whether the condition applies: some are not asked of runs on synthetic data."""
-        synthetic = isinstance(self.run, Run) and self.run.header.dataset.synthetic
+        synthetic = self.run and self.run.header.dataset.synthetic
         return not (self.condition.real_data and synthetic)
 
     def threshold_value(self, threshold: Threshold) -> Value:
@@ -101,15 +101,14 @@ def partial_from(condition: Condition) -> Threshold | None:
 # --- credit -------------------------------------------------------------------------------------
 
 
-def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
-    """Evaluate a condition on its runs, and return the check parts for the decisive runs."""
-    return judge_cases([Case(hand_in, condition, name) for name in condition.of], condition)
+def cases_of(hand_in: HandIn, condition: Condition) -> list[Case]:
+    return [Case(hand_in, condition, name) for name in condition.of]
 
 
-def judge_cases(cases: list[Case], condition: Condition) -> list[Part]:
-    """Return the check parts for the decisive runs: each, or the best."""
+def judge_condition(cases: Sequence[Case]) -> list[Part]:
+    """Return the check parts for the decisive runs of a condition: each, or the best."""
     parts = [judge_case(case) for case in cases if case.is_asked]
-    if condition.take != "best":
+    if cases[0].condition.take != "best":
         return parts
     best = max(parts, key=lambda part: (part.credit, part.status == PASSED), default=None)
     if best and best.credit:
@@ -140,7 +139,7 @@ def judge_case(case: Case) -> Part:
         hint = RUN_AGAIN
     is_size = condition.metric == case.hand_in.rubric.runs[case.name].largest
     run = case.run if is_size and not credit else None
-    if isinstance(run, Run) and (larger := larger_unfinished(case.hand_in, case.name, run)):
+    if run and (larger := larger_unfinished(case.hand_in, case.name, run)):
         why = did_not_finish(case.name, larger, "a larger run")
         actual, hint = f"{actual}; {why.reason}", why.try_
     return Part(title, status, credit, expected, actual, value.where[:4], hint, code=code)

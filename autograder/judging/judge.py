@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from autograder.codes import CheckStatus, FindingCode, GradeStatus, ReasonCode
-from autograder.judging.conditions import Case, judge_cases
+from autograder.judging.conditions import cases_of, judge_condition, not_measured
 from autograder.judging.hand_in import HandIn, says
 from autograder.judging.judge_answers import judge_answer
 from autograder.judging.runs_that_count import (
@@ -18,7 +18,7 @@ from autograder.judging.runs_that_count import (
     run_that_counts,
     size_shortfall,
 )
-from autograder.measuring.interval import measured_or_none
+from autograder.measuring.interval import NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.notes import Note, make_note
 from autograder.records import Where
@@ -78,14 +78,14 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     if parts:
         return _mean(check, parts)
     conditions = [c for c in check.require if c.only in (None, hand_in.profile)]
-    cases = [(c, [Case(hand_in, c, name) for name in c.of]) for c in conditions]
+    cases = [(c, cases_of(hand_in, c)) for c in conditions]
     # Leave out conditions without a reference on this site, unless no other would remain.
     calibrated = [
         (c, own)
         for c, own in cases
         if c.threshold.of_reference is None or any(case.reference for case in own)
     ]
-    parts = tuple(p for c, own in calibrated or cases for p in judge_cases(own, c))
+    parts = tuple(p for _, own in calibrated or cases for p in judge_condition(own))
     credit = min((p.credit for p in parts), default=1.0)
     status = min((p.status for p in parts), key=WORST_FIRST.index, default=PASSED)
     judged = _check(check, parts, credit, status)
@@ -99,11 +99,9 @@ def _not_drawn(hand_in: HandIn, check: RubricCheck) -> Check:
     expected = "your login or the name in your e-mail address, and the questions drawn by it"
     actual = f"{draws.ID}: {shortened(given.text, 40)}" if given else "no id"
     actual += f"; drawn: {shortened(items.text, 60)}" if items else ""
-    where = (given.where,) if given else ()
     advice = "write your id into the notebook's first cell, and answer the questions that it draws"
-    code = ReasonCode.NOT_DRAWN
-    part = Part(draws.ID, NOT_MEASURED, 0, expected, actual, where, advice, code=code)
-    return _check(check, (part,), 0, NOT_MEASURED)
+    missing = NotMeasured(actual, advice, [given.where if given else None], ReasonCode.NOT_DRAWN)
+    return _check(check, (not_measured(draws.ID, expected, missing),), 0, NOT_MEASURED)
 
 
 def in_words(hand_in: HandIn, conditions: Sequence[Condition]) -> str:

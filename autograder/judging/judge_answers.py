@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from autograder.codes import FindingCode, ReasonCode
-from autograder.judging.conditions import metric_value
+from autograder.judging.conditions import metric_value, not_measured
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
-from autograder.measuring.interval import Measure, NotMeasured, each_measured
+from autograder.measuring.interval import Measure, NotMeasured, attempt, each_measured
 from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run, Where
 from autograder.safe_text import shortened
@@ -107,14 +107,10 @@ def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:
 
 def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part: Part) -> Part:
     """Judge a number against the student's own finished runs."""
-    try:
-        last = run_that_counts(hand_in, question.of or "")
-        values = own_values(hand_in, question, last)
-    except NotMeasured as missing:
-        part = replace(part, expected=f"{part.name}: a number from your own run", code=missing.code)
-        status = FAILED if missing.is_failure else NOT_MEASURED
-        where, advice = missing.where or part.where, missing.try_
-        return replace(part, status=status, actual=missing.reason, where=where, advice=advice)
+    values = attempt(own_values, hand_in, question)
+    if isinstance(values, NotMeasured):
+        missing = not_measured(part.name, f"{part.name}: a number from your own run", values)
+        return replace(missing, where=missing.where or part.where)
     match = next((value for value in values if _near(question, answer, value.value)), None)
     truth = match or values[0]
     slack = f" ± {question.tolerance}" if question.tolerance else ""
@@ -124,9 +120,10 @@ def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part
     return _judged(part, question, match is not None)
 
 
-def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
+def own_values(hand_in: HandIn, question: Question) -> list[Measure]:
     """Return the metric's values for the run that counts and for its repeats: any may be meant."""
     metric, name = question.metric or "", question.of or ""
+    last = run_that_counts(hand_in, name)
     # A metric of all runs already uses the repeats.
     repeats = [] if metric_named(metric).all_runs else finished(hand_in, name)
 

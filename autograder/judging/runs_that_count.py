@@ -1,7 +1,7 @@
 """Select the runs that a rubric names, the run that counts, and the runs judged together."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -13,11 +13,11 @@ from autograder.measuring.record_facts import ERROR_FILE, first_line
 from autograder.notes import Note
 from autograder.reading.ends import ECHO
 from autograder.reading.failed_ranks import SOURCE_PLACE
-from autograder.reading.files import HAND_IN_FILE, problems_of
+from autograder.reading.files import problems_of
 from autograder.records import Program, Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import Condition, Rubric, RunChoice
-from autograder.submissions.doubts import file_of
+from autograder.submissions.doubts import SUBMIT_FILE, file_of
 from autograder.submissions.kinds import is_answers
 from autograder.wording import counted
 
@@ -83,17 +83,17 @@ def of_program(hand_in: HandIn, name: str, choice: RunChoice, done: list[Run]) -
     Without such a run, nothing is compared.
     """
     other = choice.program_of
-    compared = attempt(run_that_counts, hand_in, other) if other else None
-    if compared is None or isinstance(compared, NotMeasured):
+    compared = measured_or_none(run_that_counts, hand_in, other) if other else None
+    if compared is None:
         return done
-    alike = [run for run in done if all(map(same_fact(run, compared), choice.same_facts))]
-    if not alike:
-        fact = next(fact for fact in choice.same_facts if not same_fact(done[-1], compared)(fact))
-        values = " and ".join(printable(run.header.get(fact), 40) for run in (done[-1], compared))
-        reason = f"no run of `{name}` has the same {fact} as the run of `{other}`: {values}"
-        hint = "submit the job again, with the same options for all its programs"
-        raise NotMeasured(reason, hint, first_line(done[-1]), ReasonCode.NO_RUN)
-    done = alike
+    for fact in choice.same_facts:
+        latest, stated = done[-1], compared.header.get(fact)
+        done = [run for run in done if run.header.get(fact) == stated]
+        if not done:
+            values = f"{printable(latest.header.get(fact), 40)} and {printable(stated, 40)}"
+            reason = f"no run of `{name}` has the same {fact} as the run of `{other}`: {values}"
+            hint = "submit the job again, with the same options for all its programs"
+            raise NotMeasured(reason, hint, first_line(latest), ReasonCode.NO_RUN)
     for run in (compared, done[-1]):
         if run.program is None or not run.program.files:
             reason = f"whether the runs of `{name}` and `{other}` have the same program: "
@@ -102,25 +102,18 @@ def of_program(hand_in: HandIn, name: str, choice: RunChoice, done: list[Run]) -
             raise NotMeasured(reason, hint, first_line(run), ReasonCode.RUN_UNCLEAR)
     files = choice.program_files
     differences = [(run, *unlike(run.program, compared.program, files)) for run in done]
-    same = [run for run, changed, unsure in differences if not changed and not unsure]
-    if same:
+    if same := [run for run, changed, unsure in differences if not (changed or unsure)]:
         return same
-    unclear = [(run, unsure) for run, changed, unsure in differences if not changed]
+    unclear = [difference for difference in differences if not difference[1]]
+    run, changed, unsure = (unclear or differences)[-1]
     if unclear:
-        run, (file, *_) = unclear[-1]
         reason = f"whether a run of `{name}` has the same program as the run of `{other}`: "
-        reason += f"{file} changed while a job ran"
+        reason, code = f"{reason}{unsure[0]} changed while a job ran", ReasonCode.RUN_UNCLEAR
     else:
-        run, (file, *_), _ = differences[-1]
-        reason = f"no run of `{name}` has the same {file} as the run of `{other}`"
+        reason = f"no run of `{name}` has the same {changed[0]} as the run of `{other}`"
+        code = ReasonCode.NO_RUN
     hint = "submit the job again, and change no program until it has ended"
-    code = ReasonCode.RUN_UNCLEAR if unclear else ReasonCode.NO_RUN
     raise NotMeasured(reason, hint, first_line(run), code)
-
-
-def same_fact(run: Run, other: Run) -> Callable[[str], bool]:
-    """Return a function that says whether two headers agree in a fact."""
-    return lambda fact: run.header.get(fact) == other.header.get(fact)
 
 
 def unlike(
@@ -175,7 +168,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     if copies:
         file = copies[0].where[0].file
         reason = f"no run of `{name}` can be read; {file} is a copy from a terminal"
-        hint = HAND_IN_FILE
+        hint = SUBMIT_FILE
     elif unseen:
         reason = f"no readable run of `{name}` was submitted: {unseen[0].actual}"
         hint = f"{unseen[0].advice}; if this run is not in it, {hint}"

@@ -174,30 +174,15 @@ def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
 
 
 LESSON = re.compile(r"[\w-]{1,40}")
-HAND_IN_FILE = "submit the file that the job wrote; `--output` in the job file gives its name"
-# What is expected of an output that was submitted badly, and what to do.
-BADLY_SUBMITTED = {
-    FindingCode.TERMINAL_COPY: (
-        "the job's own output file, such as 02_serial_1234.out",
-        HAND_IN_FILE,
-    ),
-    FindingCode.FILE_TOO_LARGE: (
-        "an output of at most a few megabytes",
-        "run the program again without its debug output",
-    ),
-}
+BADLY_SUBMITTED = (
+    *(FindingCode.FILE_UNREADABLE, FindingCode.TERMINAL_COPY, FindingCode.FILE_TOO_LARGE),
+)
 
 
 def badly_submitted(runs: Sequence[Run]) -> list[Note]:
     """Return a finding for each output that is a terminal's copy, very large or unreadable."""
-    unread = problems_of(runs, FindingCode.FILE_UNREADABLE)
-    notes = [doubts.note_of(p.code, p.where[0].file, p.title) for p in unread]
-    for code, (expected, advice) in BADLY_SUBMITTED.items():
-        for p in problems_of(runs, code):
-            notes.append(
-                make_note(code, expected, f"{p.where[0].file}: {p.title}", p.where, advice)
-            )
-    return notes
+    problems = (problem for code in BADLY_SUBMITTED for problem in problems_of(runs, code))
+    return [doubts.note_of(p.code, p.where[0].file, p.title, p.where) for p in problems]
 
 
 def cut_off(runs: Sequence[Run]) -> list[Note]:

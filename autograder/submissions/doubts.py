@@ -17,6 +17,7 @@ WORK_FILES = "outputs of jobs and answers.txt"
 OPENS = "a zip or tar that can be read to its end"
 UPLOAD = "`{name}`: upload it again"
 REPACK = "pack the lesson's folder again, as .zip or .tar.gz"
+SUBMIT_FILE = "submit the file that the job wrote; `--output` in the job file gives its name"
 C = FindingCode
 # What is expected and what to do. `{name}` is the file's name.
 TABLE: dict[FindingCode, tuple[str, str]] = {
@@ -34,6 +35,11 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     ),
     C.NOTHING_FOUND: (WORK_FILES, "submit the lesson's folder with its outputs"),
     C.FILE_EMPTY: ("a file with contents", "`{name}` is empty: copy it again, and submit it"),
+    C.FILE_TOO_LARGE: (
+        "an output of at most a few megabytes",
+        "run the program again without its debug output",
+    ),
+    C.TERMINAL_COPY: ("the job's own output file, such as 02_serial_1234.out", SUBMIT_FILE),
     C.ANSWERS_NOT_TEXT: ("answers.txt, plain text", "save it as UTF-8 text, named answers.txt"),
     # The contents of files.
     C.ANSWER_LINE_UNREAD: ("id = value", "write one line per answer, like `keras_epoch_s = 0.91`"),
@@ -63,7 +69,7 @@ def note_of(
     """
     (expected, advice), names = TABLE[code], {"name": shortened(PurePath(file).name, 80)} | fields
     actual = detail if file in detail else f"{file}: {detail}".rstrip(": ")
-    places = [Where(file, 0)] if file else where
+    places = [*where] or ([Where(file, 0)] if file else [])
     return make_note(code, expected, actual, places, advice.format(**names), **names)
 
 

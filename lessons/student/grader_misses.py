@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.codes import Outcome
 from autograder.evidence.programs import files_that_ran
-from autograder.judging.conditions import RUN_AGAIN, judge_condition
+from autograder.judging.conditions import RUN_AGAIN, cases_of, judge_condition
 from autograder.judging.hand_in import HandIn, matching
 from autograder.records import Run
 from autograder.settings import rubric
@@ -113,7 +113,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
             there = all(hand_in.runs_by_name[name] for name in condition.of)
             if not there or not isinstance(condition.threshold.value, str):
                 continue
-            for part in judge_condition(hand_in, condition):
+            for part in judge_condition(cases_of(hand_in, condition)):
                 if part.status != PASSED:
                     reason = f"Found: {part.actual}. Expected: {part.expected}."
                     yield f"a check would fail: {check.title}. {reason} {check.try_}".rstrip()
@@ -125,7 +125,8 @@ def to_run_again(asked: Rubric, ended: list[Run]) -> Iterator[str]:
     for check in asked.checks:
         for condition in check.require:
             if all(hand_ins[0].runs_by_name[name] for name in condition.of):
-                parts = [part for one in hand_ins for part in judge_condition(one, condition)]
+                cases = (cases_of(hand_in, condition) for hand_in in hand_ins)
+                parts = [part for own in cases for part in judge_condition(own)]
                 if parts and all(part.advice == RUN_AGAIN for part in parts):
                     found = f"{check.title}. Found: {parts[0].actual}."
                     yield f"a job has to run again: {found} {RUN_AGAIN}"
