@@ -27,14 +27,11 @@ WITH_LESSON = "decided with the points of the whole lesson"
 
 
 def with_policy(
-    submissions: Sequence[Submission],
-    graded: Sequence[Grade],
-    people: Collection[str],
-    settings: ClassSettings,
+    submissions: Sequence[Submission], graded: Sequence[Grade], settings: ClassSettings
 ) -> list[Grade]:
     """Return the grades of each student, in order of the lessons, with all adjustments.
 
-    `graded` has the grade of each submission, `people` the students on the roster.
+    `graded` has the grade of each submission.
     """
     by_student = grouped(
         (student, of_student(grade, submission, student))
@@ -42,7 +39,7 @@ def with_policy(
         for student in submission.students
     )
     changed: list[Grade] = []
-    for student in sorted(by_student.keys() | {*people}):
+    for student in sorted(by_student.keys() | settings.people.keys()):
         own = each_lesson_once(by_student.get(student, []))
         changed += apply(own, settings.policy, student)
         changed += by_hand_alone(student, {grade.lesson for grade in own}, settings)

@@ -9,6 +9,7 @@ from autograder.measuring.interval import Measure
 from autograder.settings.answer_hints import Hashes
 from autograder.settings.policy import Policy
 from autograder.settings.reruns import Rerun
+from autograder.settings.roster import Person
 from autograder.settings.rubric import Pieces
 from autograder.settings.rubric_schema import Profile, Rubric
 from autograder.verdict import Grade
@@ -26,10 +27,8 @@ class ClassSettings:
     answer_hashes: Hashes = field(default_factory=dict)  # for students, without the answers
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
     accounting_required: bool = False  # whether to look at runs outside these jobs
-    logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
+    people: dict[str, Person] = field(default_factory=dict)  # the roster
     term_key: str = ""  # of the questions that each student draws
-    # What students may type as their id, from the roster; None accepts any id.
-    own_ids: dict[str, set[str]] | None = None
     policy: Policy = field(default_factory=Policy)
     unowned: tuple[str, ...] = ()  # submissions that wait for an owner, for the class page
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
@@ -41,9 +40,14 @@ class ClassSettings:
 
     def ids_of(self, students: Sequence[str]) -> set[str] | None:
         """Return what these students may type as their id, or None if any id may be theirs."""
-        if self.own_ids is None:
+        if not self.people:
             return None
-        return {own for student in students for own in self.own_ids.get(student, {student})}
+        people = [self.people.get(student, Person(student)) for student in students]
+        return {own for person in people for own in person.own_ids}
+
+    def login_of(self, student: str) -> str:
+        """Return the student's account on the cluster, or an empty text if it is not known."""
+        return self.people[student].login if student in self.people else ""
 
     def without_points(self, student: str, lesson: str, status: GradeStatus) -> Grade:
         """Return a grade without points for a lesson, even if the lesson has no rubric."""

@@ -93,7 +93,7 @@ def grade_files(
     probes = [run for name, run in chosen.items() if run and is_probe(rubric.runs[name])]
     keys = dict.fromkeys((name, lesson) for name in [*students, folder.split("/")[0]])
     reruns = [settings.reruns[key] for key in keys if key in settings.reruns]
-    logins = [settings.logins.get(student) for student in students]
+    logins = [settings.login_of(student) for student in students]
     seen = examine.examine(runs, counted, settings.jobs, logins, settings.accounting_required)
     seen, texts = programs.with_programs(
         seen,

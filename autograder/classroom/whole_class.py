@@ -28,16 +28,14 @@ Key = tuple[str, str]  # student and lesson
 Reasons = dict[Key, Note]
 
 
-def with_class(
-    grades: Sequence[Grade], people: Collection[str], settings: ClassSettings
-) -> list[Grade]:
+def with_class(grades: Sequence[Grade], settings: ClassSettings) -> list[Grade]:
     """Return the class's grades with findings on copies, unknown students and missing lessons.
 
     They are sorted by student.
     """
     by_key = {grade.key: grade for grade in grades}
-    changed = {grade.key: grade for grade in with_comparisons(grades, people, settings)}
-    for student, lessons in asked_for(grades, people, settings).items():
+    changed = {grade.key: grade for grade in with_comparisons(grades, settings)}
+    for student, lessons in asked_for(grades, settings).items():
         absent = [lesson for lesson in sorted(lessons) if (student, lesson) not in by_key]
         decided = absent or any((student, name) in settings.policy.overrides for name in lessons)
         # The finding on an empty folder moves to each missing lesson.
@@ -53,13 +51,12 @@ def with_class(
     return sorted(changed.values(), key=lambda grade: grade.key)
 
 
-def with_comparisons(
-    rows: Sequence[Grade], people: Collection[str], settings: ClassSettings
-) -> Iterator[Grade]:
+def with_comparisons(rows: Sequence[Grade], settings: ClassSettings) -> Iterator[Grade]:
     """Yield the grades with what differs from, or equals, those of other students."""
     prints = [run for row in rows for run in prints_of(row)]
     shared = find_copies(prints, settings.jobs or {})
     unknown = make_note(FindingCode.NOT_IN_ROSTER)
+    people = settings.people
     strangers = {row.key: unknown for row in rows if people and row.student not in people}
     others = (shared, lonely_toolkits(rows), without_programs(rows), strangers)
     for row in rows:
@@ -67,14 +64,12 @@ def with_comparisons(
         # account owns the job. Without known accounts it confirms neither.
         tier = row.tier
         if tier == EvidenceLevel.CONFIRMED and row.key in shared:
-            tier = tier if row.student in settings.logins else EvidenceLevel.SELF_CONSISTENT
+            tier = tier if settings.login_of(row.student) else EvidenceLevel.SELF_CONSISTENT
         more = [reasons[row.key] for reasons in others if row.key in reasons]
         yield replace(row, tier=tier, findings=(*row.findings, *more))
 
 
-def asked_for(
-    rows: Sequence[Grade], people: Collection[str], settings: ClassSettings
-) -> dict[str, set[str]]:
+def asked_for(rows: Sequence[Grade], settings: ClassSettings) -> dict[str, set[str]]:
     """Return each student's expected lessons.
 
     A student on the roster is expected to submit every lesson that the class submitted. Lessons for
@@ -83,10 +78,10 @@ def asked_for(
     """
     meant = [row for row in rows if row.raw_score or any(run.counted for run in row.runs)]
     lessons = {row.lesson for row in meant if row.lesson in settings.rubrics}
-    asked = {person: set(lessons) for person in people}
-    students = {row.student for row in rows}
+    asked = {person: set(lessons) for person in settings.people}
+    students = settings.people.keys() | {row.student for row in rows}
     for student, lesson in settings.policy.overrides:
-        if lesson in settings.rubrics and (student in people or student in students):
+        if lesson in settings.rubrics and student in students:
             asked.setdefault(student, set()).add(lesson)
     return asked
 

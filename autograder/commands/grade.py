@@ -2,7 +2,7 @@
 
 import errno
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ import click
 from filelock import FileLock, Timeout
 
 from autograder.classroom.adjust import with_policy
+from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.pool import grade_each
 from autograder.classroom.whole_class import with_class
 from autograder.codes import EvidenceLevel, FindingCode
@@ -20,7 +21,6 @@ from autograder.commands.options import (
     FILE,
     FOLDER,
     THERE,
-    LoadedClass,
     load,
     options_of,
     profile_option,
@@ -38,7 +38,7 @@ from autograder.settings.policy import check_students
 from autograder.settings.roster import meant_by
 from autograder.settings.rubric import unexpected
 from autograder.submissions import manifest
-from autograder.submissions.class_folder import Submission, listed, read_class, strays
+from autograder.submissions.class_folder import listed, read_class, strays
 from autograder.verdict import GRADER_ERROR, Grade
 from autograder.wording import counted
 
@@ -97,9 +97,8 @@ def grade_command(
     options = options_of(file, given)
     if out is not None:
         check_outside(class_folder, out)
-    loaded = load(file, options)
-    meant = meant_by(loaded.people)
-    submissions = read_class(class_folder, loaded.settings.rubrics, meant)
+    settings = load(file, options)
+    submissions = read_class(class_folder, settings.rubrics, meant_by(settings.people))
     students = {student for submission in submissions for student in submission.students}
     if not submissions:
         raise click.UsageError(
@@ -108,41 +107,32 @@ def grade_command(
         )
     if results and len(students) > 1:
         raise click.UsageError("--gradescope writes the result of one student; grade one alone")
-    check_students(loaded.settings.policy, students, loaded.people)
+    check_students(settings.policy, students, settings.people)
     named = manifest.read(class_folder / manifest.NAME)
     beside = [Path(entry.path) for entry in listed(class_folder)] if named is None else []
     for line in not_graded(named or {}, strays(beside)):
         click.echo(line, err=True)
     undecided = [r for r in (named or {}).values() if not r.owners and manifest.is_doubtful(r)]
-    unowned = tuple(manifest.reasons(undecided))
-    loaded = replace(loaded, settings=replace(loaded.settings, unowned=unowned))
+    settings = replace(settings, unowned=tuple(manifest.reasons(undecided)))
     with locked(out) if out else nullcontext():
-        code = grade_all(submissions, loaded, out, results, jobs or len(usable_cpus()))
+        with progress(len(submissions)) as tick:
+            graded = grade_each(submissions, settings, jobs or len(usable_cpus()), tick)
+        grades = with_policy(submissions, graded, settings)
+        rows = with_class(grades, settings)
+        said = write(grades, rows, settings, options, out, results)
+    said += [*without_expected(rows, settings), accounting_notice(rows, settings.jobs)]
+    terminal.show(rows, out, settings.titles, settings.profile, said)
+    code = exit_code(rows)
     sys.exit(code or int(bool(undecided)))
 
 
-def grade_all(
-    submissions: Sequence[Submission],
-    loaded: LoadedClass,
-    out: Path | None,
-    results: Path | None,
-    processes: int,
-) -> int:
-    """Grade the submissions. Nothing is written before everything is known."""
-    settings, people = loaded.settings, loaded.people
-    with progress(len(submissions)) as tick:
-        graded = grade_each(submissions, settings, processes, tick)
-    grades = with_policy(submissions, graded, people, settings)
-    rows = with_class(grades, people, settings)
-    said = write(grades, rows, loaded, out, results)
+def without_expected(rows: Sequence[Grade], settings: ClassSettings) -> Iterator[str]:
+    """Yield a message for each graded lesson whose expected answers are missing."""
     for lesson in sorted({row.lesson for row in rows if row.checks}):
         if missing := unexpected(settings.rubrics[lesson], settings.expected[lesson]):
             answers = counted(len(missing), "answer")
             text = f"Lesson {lesson}: no expected value for {answers}, which therefore earn nothing"
-            said.append(f"{text}: copy expected/{lesson}.yaml into the folder of your rubrics.")
-    said.append(accounting_notice(rows, settings.jobs))
-    terminal.show(rows, out, settings.titles, settings.profile, said)
-    return exit_code(rows)
+            yield f"{text}: copy expected/{lesson}.yaml into the folder of your rubrics."
 
 
 def accounting_notice(rows: Sequence[Grade], jobs: Collection[str] | None) -> str:
@@ -187,17 +177,17 @@ MOST_CHANGES = 20  # lines on a terminal
 def write(
     grades: Sequence[Grade],
     rows: Sequence[Grade],
-    loaded: LoadedClass,
+    settings: ClassSettings,
+    options: Mapping[str, Any],
     out: Path | None,
     results: Path | None,
 ) -> list[str]:
     """Write all files, once each is complete, and return what to say about them and the rows."""
-    settings, people, option = loaded.settings, loaded.people, loaded.options.get
     said: list[str] = []
     if out:
-        tables = option("canvas"), option("moodle", ())
-        named, said = files.of_class(rows, people, settings, *tables)
-        named |= files.of_students(grades, rows, people, settings)
+        tables = options.get("canvas"), options.get("moodle", ())
+        named, said = files.of_class(rows, settings.people, settings, *tables)
+        named |= files.of_students(grades, rows, settings.people, settings)
         if (out / NEW).exists():
             said.append("The last grading was interrupted while it wrote. All files are new now.")
         # The list of changes comes first and grades.json last, so a kill loses no change.

@@ -1,7 +1,6 @@
 """Combine class.yaml with the options of `grade` that replace its fields."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from autograder.settings.class_file import ClassFile, LatePolicy, read_words
 from autograder.settings.draws import key_of_release
 from autograder.settings.policy import read_policy
 from autograder.settings.reruns import read_reruns
-from autograder.settings.roster import Person, meant_by, own_ids, read_roster
+from autograder.settings.roster import meant_by, read_roster
 from autograder.settings.rubric import load_released
 from autograder.settings.rubric_schema import Profile, Rubric, depends_on_profile
 
@@ -69,16 +68,7 @@ def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Pro
     return chosen or "full"
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedClass:
-    """The options of a class, and what its files contain."""
-
-    options: Mapping[str, Any]
-    settings: ClassSettings
-    people: dict[str, Person]
-
-
-def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
+def load(file: ClassFile, options: Mapping[str, Any]) -> ClassSettings:
     """Read all files and check them against each other, before anything is graded."""
     field, folder = options.get, options["rubrics"]
     late = field("late", LatePolicy())
@@ -102,9 +92,8 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
         accounting_required=field("accounting_is") is not None,
         policy=read_policy(loaded, file, options, meant_by(people)),
         reruns=read_reruns(field("reruns")),
-        logins={p.student: p.login for p in people.values() if p.login},
+        people=people,
         term_key=field("term_key", key_of_release(folder)),
-        own_ids={p.student: own_ids(p) for p in people.values()} if people else None,
     )
     step, least = settings.policy.step, min((r.points for r in loaded.values()), default=0)
     if step and loaded and step > least:
@@ -113,4 +102,4 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> LoadedClass:
             f"{place}: a step of {step:g} is larger than a lesson, which has {least:g} points: use "
             "a smaller one, like 0.5"
         )
-    return LoadedClass(options, settings, people)
+    return settings

@@ -45,6 +45,11 @@ class Person:
     def full_name(self) -> str:
         return self.name or f"{self.first_name} {self.last_name}".strip()
 
+    @property
+    def own_ids(self) -> set[str]:
+        """Return what a student may type as their id: folder, login, or the e-mail's name."""
+        return {self.student, self.login, self.sis_login, self.email} - {""}
+
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     name: (name, *getattr(kind, "__metadata__", ()))
@@ -58,11 +63,6 @@ NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do w
 # In the Student column of Canvas's gradebook: the line with the maximum points, and the preview of
 # a course as a student.
 MAXIMA, TEST_STUDENT = "Points Possible", "Student, Test"
-
-
-def own_ids(person: Person) -> set[str]:
-    """Return what a student may type as their id: the folder, the login, or the e-mail's name."""
-    return {person.student, person.login, person.sis_login, person.email} - {""}
 
 
 def read_roster(path: Path | None) -> dict[str, Person]:

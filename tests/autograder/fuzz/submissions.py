@@ -30,7 +30,7 @@ from autograder.report.class_page import class_pages
 from autograder.report.exports import EXPORTS
 from autograder.report.student.page import student_page
 from autograder.settings import rubric
-from autograder.settings.roster import meant_by, who_is
+from autograder.settings.roster import Person, meant_by, who_is
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.class_folder import Submission, read_class
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
@@ -255,12 +255,12 @@ def grade_and_check(data: bytes) -> list[Grade]:
             profile=profile,
             references={n: {"throughput of keras": exact(1e5, "samples/s")} for n in known},
             jobs=accounts(choices, place / "sacct.txt"),
-            logins={"ada": "ada"},
+            people={"ada": Person("ada", login="ada")},
         )
         outside = sorted(p.name for p in place.iterdir())
         submissions = collected(place)
         graded = [grading.grade(submission, settings) for submission in submissions]
-        rows = with_policy(submissions, graded, (), settings)
+        rows = with_policy(submissions, graded, settings)
         for grades in grouped((row.student, row) for row in rows).values():
             check(grades, profile)
         assert {p.name for p in place.iterdir()} == {*outside, "collected"}, "something got out"
