@@ -13,18 +13,11 @@ from autograder.collect.platforms import DROP, PLATFORMS, read_worksheets
 from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_option, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.settings import rubric
-from autograder.settings.class_file import class_file_of, read_class_file, zone
+from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import lesson_meant
 from autograder.settings.roster import Claim, Person, meant_by, read_roster, who_is
 from autograder.submissions.manifest import is_doubtful
 from autograder.wording import counted
-
-
-def zone_option(context: click.Context, parameter: click.Parameter, name: str | None) -> Any:
-    try:
-        return zone(name) if name else None
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 @click.command(
@@ -50,12 +43,6 @@ def zone_option(context: click.Context, parameter: click.Parameter, name: str | 
     multiple=True,
     help="Moodle's grading worksheet, with email addresses and submission times.",
 )
-@click.option(
-    "--timezone",
-    metavar="ZONE",
-    callback=zone_option,
-    help="Of the worksheet. Default: this machine's.",
-)
 @click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml.")
 def collect_command(
     class_file: Path | None,
@@ -71,7 +58,7 @@ def collect_command(
     its roster, groups, timezone and rubrics are used.
     """
     file = read_class_file(class_file or class_file_of(into))
-    for name in ("roster", "groups", "timezone", "rubrics"):
+    for name in ("roster", "groups", "rubrics"):
         options[name] = options[name] or file.given.get(name)
     if options["worksheet"] and platform != "moodle":
         raise click.UsageError("--worksheet takes Moodle's worksheet, so it needs --from moodle")
@@ -89,7 +76,7 @@ def collect_command(
         who_is(people, groups_and_times.by_name(together)),
         "" if options["lesson"] is None else lesson_meant(options["lesson"], lessons, "--lesson"),
         options["latest"],
-        read_worksheets(options["worksheet"], options["timezone"]),
+        read_worksheets(options["worksheet"], file.given.get("timezone")),
         together,
         groups_and_times.read_times(options["times"], meant, lessons),
     )

@@ -63,7 +63,7 @@ def grade(grade_class):
 
 
 FLAGS = ("--latest",)
-COLLECTING = ("--lesson", "--latest", "--times", "--groups", "--worksheet", "--timezone")
+COLLECTING = ("--lesson", "--latest", "--times", "--groups", "--worksheet")
 BOTH = ("--roster", "--rubrics")
 
 
