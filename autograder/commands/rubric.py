@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import click
 import yaml
@@ -13,6 +12,7 @@ from autograder.errors import SettingsError
 from autograder.settings import rubric
 from autograder.settings.policy import lesson_meant
 from autograder.settings.rubric import load_expected, load_rubric, unexpected
+from autograder.settings.rubric_schema import PROFILES
 from autograder.settings.strict_yaml import read_yaml
 from autograder.wording import counted
 
@@ -70,20 +70,27 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
     path = rubrics / f"{lesson_meant(lesson, lessons, 'LESSON')}.yaml"
     if out.resolve() == rubrics.resolve():
         raise SettingsError(f"--out {out}: this would overwrite the rubric itself")
-    expected = load_expected(rubrics / "expected" / path.name, load_rubric(path))
-    data, _ = read_yaml(path)
-    ids = [check["id"] for check in data["checks"]]
+    asked = load_rubric(path)
+    expected = load_expected(rubrics / "expected" / path.name, asked)
+    ids = [check.id for check in asked.checks]
     if unknown := [name for name in checks if name not in ids]:
         raise SettingsError(f"{path} has no check {unknown[0]!r}; there are: {', '.join(ids)}")
-    kept = part(data, checks or ids)
-    smoke, full = (worth(kept, profile) for profile in ("smoke", "full"))
+    chosen = [check for check in asked.checks if not checks or check.id in checks]
+    smoke, full = map(asked.model_copy(update={"checks": chosen}).worth, PROFILES)
     if smoke != full:
         text = f"these checks are worth {smoke:g} points in smoke and {full:g} in full"
         raise SettingsError(f"{path}: {text}: add the one that belongs to the other profile")
+    data, _ = read_yaml(path)
+    kept = data | {
+        "points": smoke,
+        "checks": [check for check in data["checks"] if not checks or check["id"] in checks],
+    }
+    used = {answer for check in chosen for answer in check.answers}
+    kept["answers"] = {id_: text for id_, text in data.get("answers", {}).items() if id_ in used}
     new = out / path.name
     if new.is_file() and read_yaml(new)[0] != kept:
         raise SettingsError(f"{new} already exists with other contents: delete it, or change --out")
-    answers = {key: value for key, value in expected.items() if key in kept.get("answers", {})}
+    answers = {key: value for key, value in expected.items() if key in kept["answers"]}
     for file, contents in ((new, kept), (out / "expected" / path.name, answers)):
         write(file, yaml.safe_dump(contents, sort_keys=False, allow_unicode=True))
     # Without these files, `grade --rubrics OUT` would not compare programs, nor draw items.
@@ -94,17 +101,3 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
             shutil.copyfile(rubrics / name, out / name)
     holds = f"{counted(smoke, 'point')}, {counted(len(kept['checks']), 'check')}"
     click.echo(f"{new}: {holds}")
-
-
-def part(data: dict[str, Any], checks: tuple[str, ...] | list[str]) -> dict[str, Any]:
-    """Return these checks, their points, and the answers that they use."""
-    chosen = [check for check in data["checks"] if check["id"] in checks]
-    asked = {answer for check in chosen for answer in check.get("answers", ())}
-    answers = {key: value for key, value in data.get("answers", {}).items() if key in asked}
-    kept = data | {"checks": chosen, "answers": answers}
-    return kept | {"points": worth(kept, "smoke")}
-
-
-def worth(data: dict[str, Any], profile: str) -> float:
-    checks = (c for c in data["checks"] if c.get("only", profile) == profile)
-    return sum(c["by_hand"] if "by_hand" in c else c["points"] for c in checks)

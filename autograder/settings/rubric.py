@@ -16,7 +16,7 @@ from autograder.errors import SettingsError
 from autograder.reading.formats import presets
 from autograder.records import HEADER_FACTS
 from autograder.settings.draws import about_items, with_items
-from autograder.settings.rubric_schema import Question, Rubric, Scalar
+from autograder.settings.rubric_schema import PROFILES, Question, Rubric, Scalar
 from autograder.settings.strict_yaml import line_of, read_model, read_yaml, reason
 
 Pieces = tuple[tuple[str, ...], ...]
@@ -157,8 +157,8 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
         if key not in used | about_items(rubric).keys():
             yield ("answers", key), f"no check uses the answer {key!r}; add it to one"
         yield from unknown_runs(("answers", key), question.of, question.base)
-    for profile in ("smoke", "full"):
-        total = sum(c.points for c in rubric.checks if c.only in (None, profile))
+    for profile in PROFILES:
+        total = rubric.worth(profile)
         if abs(total - rubric.points) > 1e-9:
             text = f"the checks of profile {profile} sum to {total:g} points, not {rubric.points:g}"
             yield ("points",), text

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -15,6 +15,7 @@ from autograder.reading.formats import template
 from autograder.reading.line_facts import Reader
 
 Profile = Literal["smoke", "full"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
 Scalar = str | int | float | bool
 
 
@@ -354,6 +355,10 @@ class Rubric(Strict):
     checks: list[RubricCheck] = Field(min_length=1)
     answers: dict[str, Question] = {}
     pools: dict[str, Pool] = {}
+
+    def worth(self, profile: Profile) -> float:
+        """Return the points of all checks of a profile."""
+        return sum(check.points for check in self.checks if check.only in (None, profile))
 
 
 def depends_on_profile(part: object) -> bool:
