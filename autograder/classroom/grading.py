@@ -154,9 +154,8 @@ def hand_in_of(
 ) -> tuple[HandIn, list[Note]]:
     """Return the submitted work to judge, and the findings about its files and answers."""
     answers, about_answers = answers_of(files.answers, settings.ids)
-    if rubric.pools:
-        given = {key: answer.text for key, answer in answers.items()}
-        rubric = for_person(rubric, given, settings.ids_of(students), settings.term_key)
+    given = {key: answer.text for key, answer in answers.items()}
+    rubric = for_person(rubric, given, settings.ids_of(students), settings.term_key)
     report, about_report = report_of(files.reports)
     findings = [*files.findings, *about_answers, *about_report]
     hand_in = HandIn(

@@ -89,21 +89,19 @@ def grade_yourself(
     rubric = settings.rubrics.get(full.lesson)
     if rubric is None:
         return SelfGrade(full, None)
-    if rubric.pools:
-        given, _ = answers_of(files.answers, [draws.ID, draws.DRAWN])
-        texts = {key: answer.text for key, answer in given.items()}
-        rubric = draws.for_person(rubric, texts, None, settings.term_key)
+    given, _ = answers_of(files.answers, rubric.answers)
+    texts = {key: answer.text for key, answer in given.items()}
+    rubric = draws.for_person(rubric, texts, None, settings.term_key)
     is_smoke = profile == "smoke" or (profile is None and is_small(full, smoke, rubric))
     grade = smoke if is_smoke else full
     grade = replace(grade, checks=tuple(map(without_numbers, grade.checks)))
     asked, own = {check.id: check for check in rubric.checks}, SelfGrade(grade, rubric)
     undecided = (left_open(c, asked[c.id], rubric, grade.profile) for c in own.visible)
-    given, _ = answers_of(files.answers, rubric.answers)
 
     def checked(left: Undecided) -> Undecided:
-        if left.about not in given:
+        if left.about not in texts:
             return left
-        asked, text = rubric.answers[left.about], given[left.about].text
+        asked, text = rubric.answers[left.about], texts[left.about]
         wrong = hint(rubric.lesson, left.about, asked, text, settings.answer_hashes)
         if wrong is None:
             return left
