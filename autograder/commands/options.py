@@ -76,7 +76,7 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> ClassSettings:
     expected = field("expected", folder / "expected")
     released = field("released", folder / "released")
     heading = COURSE if folder.resolve() == rubric.FOLDER else "Grades"  # only ours have a name
-    settings = ClassSettings(
+    return ClassSettings(
         rubrics=loaded,
         expected={n: rubric.load_expected(expected / f"{n}.yaml", r) for n, r in loaded.items()},
         profile=chosen_profile(field("profile"), loaded),
@@ -95,11 +95,3 @@ def load(file: ClassFile, options: Mapping[str, Any]) -> ClassSettings:
         people=people,
         term_key=field("term_key", key_of_release(folder)),
     )
-    step, least = settings.policy.step, min((r.points for r in loaded.values()), default=0)
-    if step and loaded and step > least:
-        place = file.where("round") if file.given.get("round") == step else "--set round"
-        raise SettingsError(
-            f"{place}: a step of {step:g} is larger than a lesson, which has {least:g} points: use "
-            "a smaller one, like 0.5"
-        )
-    return settings

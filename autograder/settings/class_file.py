@@ -78,7 +78,7 @@ class ClassFields(Strict):
     groups: File | None = None
     timezone: Annotated[str, AfterValidator(zone)] | None = None
     late: LatePolicy = LatePolicy()
-    round: float | None = Field(default=None, gt=0, le=100, strict=False)  # step of a total
+    round: float | None = Field(default=None, gt=0, le=1, strict=False)  # step of a total
     extensions: File | None = None
     overrides: File | None = None
     accounting: File | None = None

@@ -4,8 +4,8 @@ They are read from class.yaml and from tables (docs/term.md), and checked agains
 """
 
 import difflib
-import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,7 +23,6 @@ from autograder.strict_csv import read_csv
 from autograder.submissions.kinds import lesson_among
 from autograder.submissions.moments import read_moment
 from autograder.verdict import NO_LESSONS
-from autograder.wording import counted
 
 Key = tuple[str, str]  # student, lesson
 Located = tuple[str, Key, dict[str, str]]  # file:line; student and lesson; the row
@@ -82,12 +81,8 @@ def read_policy(
 
     longer: dict[Key, tuple[float, str]] = {}
     for where, key, row in rows(options.get("extensions"), "days", "reason"):
-        days = _number(row["days"], where, "days")
+        days = _number(row["days"], LONGEST_EXTENSION, f"{where}: days")
         longer[key] = (days, row.get("reason", ""))
-        if days > LONGEST_EXTENSION:
-            raise SettingsError(
-                f"{where}: {row['days']} days; an extension is at most {LONGEST_EXTENSION} days"
-            )
         if key[1] not in rules.due:
             raise SettingsError(
                 f"{where}: lesson {key[1]} has no due time in class.yaml, so an extension "
@@ -129,11 +124,8 @@ def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
         if name:
             raise SettingsError(f"{where}: a lesson is excused, not a check; leave `check` empty")
         return Override(None, row["reason"])
-    points = _number(row["points"], where, "points", " or the word excused")
-    limit = points_of.get(name, rubric.points)
-    if points > limit:
-        most_of = f"{counted(limit, 'point')} for check {name}" if name else counted(limit, "point")
-        raise SettingsError(f"{where}: lesson {rubric.lesson} has {most_of}, not {points:g}")
+    what = f"{where}: points for {f'check {name} of ' if name else ''}lesson {rubric.lesson}"
+    points = _number(row["points"], points_of.get(name, rubric.points), what, ", or excused")
     return Override(points, row["reason"], name)
 
 
@@ -154,12 +146,14 @@ def checked(late: LatePolicy, file: ClassFile, rubrics: Mapping[str, Rubric]) ->
     return late.model_copy(update={"due": due})
 
 
-def _number(text: str, where: str, what: str, instead: str = "") -> float:
-    """Return a number written in digits. Python also accepts nan, 1e3 and 1_000."""
-    if not re.fullmatch(r"[0-9]+(\.[0-9]*)?|\.[0-9]+", text):
-        expected = f"a number of at least 0, like 2.5{instead}"
-        raise SettingsError(f"{where}: {what} are {expected}, not {shortened(text)!r}")
-    return float(text)
+def _number(text: str, most: float, what: str, instead: str = "") -> float:
+    """Return a number from 0 to `most`."""
+    with suppress(ValueError):
+        if 0 <= float(text) <= most:
+            return float(text)
+    raise SettingsError(
+        f"{what} are a number from 0 to {most:g}, like 2.5{instead}, not {shortened(text)!r}"
+    )
 
 
 def check_students(policy: Policy, handed_in: Collection[str], roster: Collection[str]) -> None:

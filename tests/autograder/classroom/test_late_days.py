@@ -74,7 +74,7 @@ def test_overrides_and_the_order_of_things(graded):
 
 @pytest.mark.parametrize(
     ("step", "score", "late"),
-    [(0.5, (9.5, 9.6), (9.5, 9.3)), (0.4, (9.6, None), (9.2, 9.3)), (6.4, (10, 9.6), (6.4, 9.3))],
+    [(0.5, (9.5, 9.6), (9.5, 9.3)), (0.4, (9.6, None), (9.2, 9.3)), (0.91, (10, 9.6), (9.1, 9.3))],
 )
 def test_the_total_is_rounded_after_late_days_but_not_points_by_hand(
     tmp_path, graded, grade, step, score, late

@@ -13,13 +13,6 @@ from tests.autograder.make_record import hand_in
 DUE = "due: {'02': '2026-03-01T23:59:00+00:00'}\n"
 
 
-def test_a_step_larger_than_a_lesson_is_refused(tmp_path, grade):
-    hand_in(tmp_path / "class" / "ada" / "02")
-    done = grade(tmp_path / "class", *setting("round", 10.5))
-    assert done.exit_code == 2
-    assert "10 points" in done.output
-
-
 def test_a_reason_that_was_seen_is_settled_until_it_changes(tmp_path, grade):
     table = tmp_path / "seen.csv"
 

@@ -62,6 +62,7 @@ def test_an_option_replaces_its_field(home, grade):
         ("roster: .\n", "there is no file "),
         ("title: x\nmoodle: [none.csv]\n", ":2: moodle.0: there is no file "),
         ("profile: fast\n", ":1: profile: should be 'smoke' or 'full'; found"),
+        ("round: 5\n", ":1: round: should be less than or equal to 1; found 5"),
         ("timezone: Mars\n", ":1: timezone: unknown timezone 'Mars'"),
         ("late: {dues: {}}\n", "late.dues: no such field; did you mean `due`?"),
         ("- a\n", ":1: the file: should be "),
