@@ -30,8 +30,10 @@ class MeanOfReplica(keras.losses.Loss):
         return each / tf.cast(tf.size(labels), each.dtype)
 
 
-def compiled(model, lr, loss="sparse_categorical_crossentropy"):
-    model.compile(optimizer=keras.optimizers.SGD(lr), loss=loss, metrics=["accuracy"])
+def on_one(args, lr):
+    """Return the network on one device, without any strategy."""
+    model = train.build_model(args.model, args.size)
+    model.compile(keras.optimizers.SGD(lr), "sparse_categorical_crossentropy", ["accuracy"])
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
     return model
 
@@ -39,11 +41,12 @@ def compiled(model, lr, loss="sparse_categorical_crossentropy"):
 def build(without, strategy, args, lr):
     """Build the network as in train.py, or outside the scope, or with a loss of one replica."""
     if without == "scope":
-        return compiled(train.build_model(args.model, args.size), lr)
-    if without == "mean":
-        with strategy.scope():
-            return compiled(train.build_model(args.model, args.size), lr, MeanOfReplica())
-    return train.build_mirrored(strategy, args.model, args.size, lr)
+        return on_one(args, lr)
+    model = train.build_mirrored(strategy, args.model, args.size, lr)
+    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    if without == "mean":  # with its optimizer, which is a copy on every device already
+        model.compile(model.optimizer, MeanOfReplica(), metrics=["accuracy"])
+    return model
 
 
 def batches(cifar, args, batch):
@@ -67,7 +70,7 @@ def first_step(model):
 def on_one_device(args, cifar, replicas):
     """Return the parameters after one step of a single device with the whole batch."""
     keras.utils.set_random_seed(args.seed)
-    model = compiled(train.build_model(args.model, args.size), args.lr * replicas)
+    model = on_one(args, args.lr * replicas)
     whole = batches(cifar, args, args.batch_size * replicas)
     found, keeping = first_step(model)
     model.fit(whole.take(1), verbose=0, callbacks=[keeping])

@@ -15,7 +15,7 @@ COMPILE = (
 )
 PROGRAM_MISTAKES = [
     (SCOPE, "    if True:\n        model = build_model(name, size)\n", "only one device trains"),
-    (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "Call both"),
+    (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "belong together"),
     (COMPILE, "", "not compiled"),
 ]
 SCRIPT = f"""

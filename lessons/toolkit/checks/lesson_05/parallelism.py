@@ -6,11 +6,10 @@ from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise,
 
 LAYERS, IMAGES = list(range(4)), list(range(8))
 WHO_HOLDS = {
-    "data": "Each device has the whole network and a quarter of the batch: images 0 and 1 first.",
-    "model": "Each device has one layer, and every image passes through it.",
-    "pipeline": "This is the same as in model parallelism; only the times differ.",
-    "hybrid": "Devices 0 and 1 form one network, devices 2 and 3 another. Two devices share a "
-    "network, two layers each; each pair has half the batch.",
+    "data": "Of network and batch, which does every device have in full?",
+    "model": "Which images pass through a device's layers?",
+    "pipeline": "What differs from model parallelism: what a device holds, or when it computes?",
+    "hybrid": "How many networks are there in all, and on how many devices is each?",
 }
 
 
@@ -36,7 +35,7 @@ def check_5_1(holds: Function) -> str:
                 advice = "Layers and images are counted from 0."
             elif layers == wanted[0][:-1] or images == wanted[1][:-1]:
                 advice = "One number is missing: range(a, b) and [a:b] end before b."
-            expected = f"{kind}, device {device}: layers {wanted[0]}, images {wanted[1]}"
+            expected = f'the layers and images of device {device} for "{kind}"'
             raise CheckFailed(expected, f"layers {layers}, images {images}", advice)
     return (
         "Each device has all layers and a part of the batch, some layers and the whole batch, "

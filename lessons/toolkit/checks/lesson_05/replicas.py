@@ -20,21 +20,29 @@ def check_5_2(program: Any) -> str:
     import numpy as np
 
     program.tf.get_logger().setLevel("WARNING")  # otherwise it logs every exchange
-    strategy = program.tf.distribute.MirroredStrategy(program.devices(2))
+    try:
+        strategy = program.tf.distribute.MirroredStrategy(program.devices(2))
+    except RuntimeError as error:
+        if "Virtual devices" not in str(error):
+            raise
+        advice = "Restart the kernel, and run this check before anything else of TensorFlow."
+        raise CheckFailed("two devices", "TensorFlow has started with one", advice) from None
     try:
         model = program.build_mirrored(strategy, "cnn", 32, 0.03)
     except ValueError as error:
         if "scope" not in str(error):
             raise
-        advice = "Call both build_model and model.compile in one `with strategy.scope():`."
+        advice = "Network and optimizer belong together: what must be created in the scope?"
         found = "variables that were created outside of it"
         raise CheckFailed("everything created in one scope", found, advice) from None
     if not hasattr(model, "fit"):
-        advice = "Inside the scope, write `model = build_model(name, size)`, then model.compile(…)."
+        advice = (
+            "Which function of train.py builds the network? Return what it gives you, compiled."
+        )
         raise CheckFailed("a Keras model", shown(model), advice)
     optimizer = getattr(model, "optimizer", None)
     if optimizer is None:
-        advice = "Call model.compile(optimizer=…, loss=…, metrics=[…]) inside the scope."
+        advice = "Lesson 03's program compiles its network. What did it pass?"
         raise CheckFailed("a compiled model", "it is not compiled", advice)
     copies = strategy.experimental_local_results
     # compile enters the model's scope itself, but its optimizer is made before, as an argument.
@@ -42,12 +50,12 @@ def check_5_2(program: Any) -> str:
     for what, variables in (("the model", model.variables), ("the optimizer", made)):
         fewest = min((len(copies(v)) for v in variables), default=2)
         if fewest != 2:
-            advice = "`with strategy.scope():` must contain both; else only one device trains."
+            advice = "Where was it created? Without copies only one device trains."
             raise CheckFailed(f"2 copies of every variable of {what}", f"{fewest}", advice)
     rate = optimizer.learning_rate
     rate = number(rate.numpy() if hasattr(rate, "numpy") else rate, "the learning rate")
     mistakes = {0.06: "for_all has already scaled the rate: use lr unchanged."}
-    compare(rate, 0.03, "the optimizer's rate for lr 0.03", mistakes, "keras.optimizers.SGD(lr)")
+    compare(rate, 0.03, "the optimizer's rate for lr 0.03", mistakes, "Which rate did you pass?")
     images = np.zeros((4, 32, 32, 3), np.float32)
     model.fit(images, np.zeros(4), batch_size=4, verbose=0)
     arrays = ([copy.numpy() for copy in copies(v)] for v in model.variables)
@@ -128,4 +136,7 @@ def check_5_4(loss_of: Function) -> str:
         )
         what = f"the sum of the replicas' losses, for parts of {sizes} images"
         compare(found, float(losses.mean()), what, mistakes)
-    return "In parts of 4 and 4, of 5 and 3, or whole: an image weighs an eighth."
+    return (
+        "In parts of 4 and 4, of 5 and 3, or whole: an image weighs an eighth. TensorFlow has a "
+        "name for what you wrote: tf.nn.compute_average_loss."
+    )
