@@ -88,22 +88,18 @@ def gradescope(place: Path) -> dict[str, About]:
     """Return the students and the time of each submission, by its folder."""
     try:
         submissions = yaml.load((place / METADATA).read_bytes(), TEXTS)
-        return {name: about(name, without_colons(facts)) for name, facts in submissions.items()}
+        return {name: about(name, facts) for name, facts in submissions.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
         raise SettingsError(f"{place / METADATA} is not the metadata of Gradescope's") from None
 
 
-def without_colons(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {key.lstrip(":"): value for key, value in facts.items()}
-
-
 def about(name: str, facts: Mapping[str, Any]) -> About:
-    claims = [claim(without_colons(person)) for person in facts["submitters"]] or [Claim(name)]
-    return About(tuple(claims), str(facts.get("created_at", "")).replace(" Z", "+00:00"))
+    claims = tuple(map(claim, facts[":submitters"])) or (Claim(name),)
+    return About(claims, str(facts.get(":created_at", "")).replace(" Z", "+00:00"))
 
 
 def claim(person: Mapping[str, Any]) -> Claim:
-    email, name, sid = (str(person.get(key) or "") for key in ("email", "name", "sid"))
+    email, name, sid = (str(person.get(f":{key}") or "") for key in ("email", "name", "sid"))
     ids = [("email", email), *((kind, sid) for kind in ("sis_id", "login", "sis_login"))]
     return Claim(email or name or sid, (*(pair for pair in ids if pair[1]), ("name", name)))
 
