@@ -56,15 +56,15 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         kept = f"{actual}; the expected answer is kept elsewhere"
         return replace(part, actual=kept, code=ReasonCode.EXPECTED_KEPT)
     truths = hand_in.expected[key]
-    truth, *others = truths if isinstance(truths, list) else [truths]
+    truths = truths if isinstance(truths, list) else [truths]
     if question.kind == "interval":
-        return _of_interval(question, answer, float(truth), part)
+        return _of_interval(question, answer, float(truths[0]), part)
     if question.kind == "number":
-        right = any(_near(question, answer, float(one)) for one in (truth, *others))
+        right = any(_near(question, answer, float(truth)) for truth in truths)
         slack = f"a number within {question.tolerance} of" if question.tolerance else "exactly"
         expected = f"{key}: {slack} the right one"
     else:
-        right = as_word(answer.text) in {as_word(str(one)) for one in (truth, *others)}
+        right = as_word(answer.text) in {as_word(str(truth)) for truth in truths}
         expected = f"{key}: the right word"
     actual += "" if right else ", which is not it"
     return _judged(replace(part, expected=expected, actual=actual), question, right)
