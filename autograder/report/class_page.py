@@ -187,21 +187,17 @@ class ClassLine:
     rank: int  # severity of the first reason
 
 
-def columns(rows: Sequence[Grade], policy: Policy) -> list[Column]:
+def table(
+    rows: Sequence[Grade], people: Mapping[str, Person], policy: Policy
+) -> tuple[list[Column], list[ClassLine]]:
+    """Return one line per student, sorted by the most severe reason for review, then by name."""
     due = policy.late.due
     titles = {row.lesson: row.title for row in rows if row.title}
     heads = [
         Column(lesson, title, due.get(lesson, ""), bool(due) and lesson not in due)
         for lesson, title in sorted(titles.items())
     ]
-    return heads + [Column(OTHER, "of no lesson")] * any(not row.title for row in rows)
-
-
-def table(
-    rows: Sequence[Grade], people: Mapping[str, Person], policy: Policy
-) -> tuple[list[Column], list[ClassLine]]:
-    """Return one line per student, sorted by the most severe reason for review, then by name."""
-    heads = columns(rows, policy)
+    heads += [Column(OTHER, "of no lesson")] * any(not row.title for row in rows)
     by_student = grouped((row.student, row) for row in rows)
     lines = [line(own, people, policy, heads) for own in by_student.values()]
     return heads, sorted(lines, key=lambda line: (not line.reasons, line.rank, line.student))

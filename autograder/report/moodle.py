@@ -5,7 +5,7 @@ one worksheet per lesson from its assignment.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.errors import SettingsError
@@ -22,31 +22,34 @@ ANY_ID = re.compile(r"\D*(\d+)\Z")
 FOLDER = re.compile(r"(?P<name>.*)_(?P<id>\d+)_assignsubmission_.*\Z")
 
 
-def grade_column(worksheet: Path, header: Sequence[str]) -> int:
-    """Return the position of the grade column, which every worksheet has."""
+def read_worksheet(
+    worksheet: Path, graded: Iterable[str], people: Mapping[str, Person]
+) -> tuple[list[str], int, list[tuple[str, list[str]]]]:
+    """Return the header, the position of the grades, and the lines, each with its student or ""."""
+    header, *lines = filling.read_table(worksheet) or [[]]
     places = [i for i, name in enumerate(header) if name.strip().casefold() in GRADE]
     if len(places) != 1:
         raise SettingsError(
-            f"{worksheet}:1: which column is the grade? Found: {list(header)}. Give Moodle's "
+            f"{worksheet}:1: which column is the grade? Found: {header}. Give Moodle's "
             "grading worksheet of this assignment, in English or German"
         )
-    return places[0]
+    find = filling.finder((name, keys(name, people)) for name in graded)
+    students = (find([f"#{participant(line[0])}", *line[:4]]) for line in lines)
+    return header, places[0], [*zip(students, lines, strict=True)]
 
 
 def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
     """Return the worksheet with the points of its lesson, and a sentence about it."""
     lesson = filling.lesson_of_file(worksheet, rows)
-    header, *lines = filling.read_table(worksheet) or [[]]
-    grade_at = grade_column(worksheet, header)
+    graded = {row.student: row for row in rows if row.lesson == lesson and row.title}
+    header, grade_at, lines = read_worksheet(worksheet, graded, people)
     names = [name.strip().casefold() for name in header]
     comments = [i for i, name in enumerate(names) if name.startswith(FEEDBACK)]
     maxima = [i for i, name in enumerate(names) if any(word in name for word in MAXIMUM)]
-    graded = {row.student: row for row in rows if row.lesson == lesson and row.title}
-    find = finder(graded, people)
-    result = filling.Filled(filled_name(worksheet), [header, *lines])
-    for line in lines:
+    result = filling.Filled(filled_name(worksheet), [header, *(line for _, line in lines)])
+    for student, line in lines:
         line += [""] * (len(header) - len(line))
-        row = graded.get(find(line))
+        row = graded.get(student)
         if row and comments:
             line[comments[0]] = csv_cell(comment(row))
         if row is None or row.final_score is None:
@@ -60,12 +63,6 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path)
         result.notes.append(f"nobody has a grade in lesson {lesson}")
     with_points = [student for student, row in graded.items() if row.final_score is not None]
     return result.text, result.sentence(with_points, "moodle_id, email or name")
-
-
-def finder(graded: Iterable[str], people: Mapping[str, Person]) -> Callable[[Sequence[str]], str]:
-    """Return a function that finds the student of a line in the worksheet."""
-    find = filling.finder((name, keys(name, people)) for name in graded)
-    return lambda line: find([f"#{participant(line[0])}", *line[:4]])
 
 
 def keys(student: str, people: Mapping[str, Person]) -> list[str]:

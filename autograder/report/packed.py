@@ -140,14 +140,11 @@ UNFIT = re.compile(r"[_/\\:*?\"<>|\x00-\x1f]+")  # in a folder's name; `_` separ
 
 def for_moodle(worksheet: Path, graded: GradedClass, people: Mapping[str, Person]) -> Pack:
     back = of_lesson(worksheet, graded, people)
-    find = moodle.finder(back.grades, people)
     files: dict[str, str | bytes] = {}
     packed = []
-    header, *lines = filling.read_table(worksheet) or [[]]
-    moodle.grade_column(worksheet, header)
-    for line in lines:
-        student, number = find(line), moodle.participant(line[0])
-        if student and number:
+    _, _, lines = moodle.read_worksheet(worksheet, back.grades, people)
+    for student, line in lines:
+        if student and (number := moodle.participant(line[0])):
             name = UNFIT.sub(" ", line[1] if len(line) > 1 else "").strip() or "Participant"
             folder = f"{name}_{number}_assignfeedback_file_"
             files |= {f"{folder}/{file}": text for file, text in back.files(student).items()}
