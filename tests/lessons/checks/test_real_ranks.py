@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 import torch.distributed as dist
-from torch.distributed.checkpoint import CheckpointException
 
 from lessons.toolkit.checks.shared import real_ranks
 from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise
@@ -31,6 +30,8 @@ def test_an_error_of_one_rank_is_that_of_the_check():
 
 
 def test_an_error_of_a_rank_that_is_no_exception_is_that_of_the_check():
+    from torch.distributed.checkpoint import CheckpointException  # loads SymPy too
+
     def load(rank):
         raise CheckpointException("", {0: (KeyError("step"), None)})
 

@@ -43,7 +43,7 @@ tests = {differs: ("error",), fails_on_one: ("partly", "never")}
 tests |= {is_nan: ("nan",), leaves: ("left",), is_cut: ("cut",)}
 if "STUCK" in os.environ:
     tests |= {waits: ("waited",), comes_too_late: ("late",)}
-run_tests(run, tests, patience=5)
+run_tests(run, tests, patience=3)
 """
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2")
 
