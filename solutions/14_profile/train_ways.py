@@ -77,6 +77,7 @@ def train(way, args, text, device):
     """Train in one way, from the same start as in all others, and write its record."""
     torch.manual_seed(args.seed)
     model = GPT(len(text.characters), args.length, args.layers, args.width).to(device)
+    # These gradients are small, and Adam's eps must be small beside them.
     optimizer = torch.optim.AdamW(model.parameters(), args.lr, betas=(0.9, 0.99), eps=1e-12)
     run = Run(
         "14",

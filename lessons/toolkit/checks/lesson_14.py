@@ -12,41 +12,44 @@ Function = Callable[..., Any]
 @exercise("14.1")
 def check_14_1(step_flops: Function) -> str:
     """The count is right for a network without attention, and for one with it."""
-    for params, layers, width, length, tokens in ((1000, 0, 8, 4, 10), (5000, 5, 16, 32, 64)):
-        what = f"step_flops({params}, {layers}, {width}, {length}, {tokens})"
-        products, attention = 6 * params * tokens, 12 * layers * width * length * tokens
+    for sizes, products, attention, a_layer in (
+        ((1000, 0, 8, 4, 10), 60_000, 0, 3_840),
+        ((5000, 5, 16, 32, 64), 1_920_000, 1_966_080, 393_216),
+    ):
+        what, length = f"step_flops{sizes}", sizes[3]
         mistakes = {
             (products + attention) / 3: "The backward pass has two products for each one in the "
             "forward pass, so it costs as much as two forward passes.",
             (products + attention) / 2: "A multiplication and an addition are two operations.",
             products: "Add the two products of attention, which have no parameters.",
-            products + 12 * width * length * tokens: "Each layer has attention: times layers.",
+            products + a_layer: "Each layer has attention.",
             products + attention / 3: "Attention has a backward pass, too.",
-            products + attention / 2: "Attention has two products: scores, and weighted values.",
+            products + attention / 2: "Which two products does attention have?",
             products + attention / length: "Each token is compared with all tokens of its window.",
         }
-        found = number(step_flops(params, layers, width, length, tokens), what)
-        compare(found, products + attention, what, mistakes)
-    return "Your count is right: six operations per parameter and token, plus attention's products."
+        compare(number(step_flops(*sizes), what), products + attention, what, mistakes)
+    return "Your count is right, for the linear layers and for attention."
 
 
 @exercise("14.2")
 def check_14_2(attainable: Function) -> str:
     """A vector times a matrix reaches half a FLOP per byte times the bandwidth."""
     peak, rate = 1e11, 2e10
-    for rows, inner, columns in ((1, 1000, 1000), (2000, 1000, 3000), (8, 16, 24)):
-        what = f"attainable({rows}, {inner}, {columns}, 1e11, 2e10)"
-        flops = 2 * rows * inner * columns
-        moved = 4 * (rows * inner + inner * columns + rows * columns)
-        roof = flops / moved * rate
+    for sizes, flops, factors, result in (  # the bytes of both factors, and of the result
+        ((1, 1000, 1000), 2_000_000, 4_004_000, 4_000),
+        ((2000, 1000, 3000), 12_000_000_000, 20_000_000, 24_000_000),
+        ((8, 16, 24), 6_144, 2_048, 768),
+    ):
+        what = "attainable({}, {}, {}, 1e11, 2e10)".format(*sizes)
+        roof = flops / (factors + result) * rate
         mistakes = {
             min(peak, roof / 2): "A multiplication and an addition are two operations.",
             roof: "No product is faster than the peak: take the smaller number.",
             peak: "A product with few operations per byte is limited by the bandwidth.",
             4 * roof: "A float32 number has 4 bytes.",
-            flops / (moved - 4 * rows * columns) * rate: "The result is moved, too.",
+            flops / factors * rate: "The result is moved, too.",
         }
-        found = number(attainable(rows, inner, columns, peak, rate), what)
+        found = number(attainable(*sizes, peak, rate), what)
         compare(found, min(peak, roof), what, mistakes)
     return "Small products are limited by the bandwidth, large ones by the peak."
 
@@ -168,7 +171,7 @@ def check_gradients(gradients: Function) -> str:
             advice = "Who computes the mean of the windows, and who the gradients of that mean?"
             raise CheckFailed("the mean gradient", "another one, or none", advice)
     if loss.requires_grad:
-        advice = "A loss with its history keeps all activations in memory: .detach()."
+        advice = "A loss with its history keeps all activations in memory."
         raise CheckFailed("a loss without history", "it has a grad_fn", advice)
     compare(loss.item(), wanted.item(), "the loss", {}, "Return the mean loss of the batch.")
     return "One forward pass gives the gradients."
@@ -197,7 +200,7 @@ def check_optimizer(optimizer: Function) -> str:
         raise CheckFailed("the same parameters", f"{apart:.2g} apart after 3 steps", advice)
     count = operations.count
     if count > len(params):
-        advice = "Look at AdamW's options: one of them updates all parameters in one operation."
+        advice = "Compare AdamW's implementations. Which has the fewest operations?"
         raise CheckFailed(f"at most {len(params)} operations", f"{count} operations", advice)
     return f"{count} operations for {len(params)} parameters."
 
@@ -214,7 +217,7 @@ def check_note(note: Function) -> str:
     with Waits() as waits:
         found = note(model, loss.detach())
     if waits.count:
-        advice = "Nothing may become a Python number: no .item(), .tolist(), .cpu(), float() or if."
+        advice = "Nothing may become a Python number. The page lists what asks for one."
         raise CheckFailed("no wait", f"{waits.count} waits", advice)
     right = torch.stack(
         [loss.detach(), torch.cat([p.grad.flatten() for p in model.parameters()]).norm()]
@@ -227,8 +230,8 @@ def check_note(note: Function) -> str:
 
 
 OVERFLOW = "If a number is not finite, do not step. Halve the scale and return False."
-DOUBLE = "After `patience` good steps in a row, double the scale and set good_steps to 0."
-STREAK = "A skipped step ends the streak: halve the scale and set good_steps to 0."
+DOUBLE = "After `patience` good steps in a row the scale doubles, and the count begins again."
+STREAK = "A skipped step ends the streak."
 SCALED = (  # gradient, then the parameter, the scale, and whether there was an update
     (4.0, (-0.5, 8.0, True), "Divide each gradient by the scale, then step. Return True."),
     (4.0, (-1.0, 16.0, True), DOUBLE),
@@ -263,7 +266,7 @@ def check_14_6(scaler_class: Function) -> str:
         with Waits() as waits:
             updated = scaler.step(optimizer, params)
         if waits.count > 1:
-            advice = "torch.stack the answers of all parameters, and ask for one Boolean."
+            advice = "Join the answers of all parameters on the device, and ask for one Boolean."
             found = f"{waits.count} times for {len(params)} parameters"
             raise CheckFailed("a step waits for the device at most once", found, advice)
         for param in params:
