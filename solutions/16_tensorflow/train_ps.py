@@ -96,7 +96,7 @@ def synchronous_epoch(coordinator, gradient, update, batches, workers):
 
 
 def who(order):
-    """Return the number of the worker that did it, which is where the result is before a fetch."""
+    """Return the worker that did it: the place of the result. (TensorFlow has no public way.)"""
     return tf.DeviceSpec.from_string(order._get_values().device).task
 
 

@@ -1,6 +1,5 @@
 """Public checks of lesson 16: TensorFlow's own methods and parameter servers."""
 
-import heapq
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +9,25 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 UPDATES = 120
 # Seconds without two equal sums, so that there is only one right order.
 UNEQUAL = [1.0, 1.37, 5.11]
+# How late each of 120 updates is, as a digit from 0 to z: for UNEQUAL, and for random delays of 2,
+# 3 and 7 workers.
+LATE = (
+    "011110218221102111922021110292211102182211021119131111102922"
+    "1110211922102111813111110292211102111a1311111029221110218220"
+)
+RANDOM_LATE = (
+    "011111102111111102111111102111111102111111102111110211111110"
+    "211111110211111110211111110211111021111111021111111021111111",
+    "012222222222222222222222222222222222222221322222222222132222"
+    "222222222222222222222213222222222222222222222221322222222222",
+    "00214527520272efa3a1819138281472hh2917a2914181362ah2i17a2919"
+    "5207373g19h630a9251913629h251ia2982710262a82i62h1915aa304720",
+)
+# How many rows of each of 120 random updates others have changed.
+MISSED = (
+    "012021200312131041010233011101324012323111111024221020302002"
+    "201110011013020210020110330011210201431042432000020202033002"
+)
 
 
 @exercise("16.1")
@@ -22,14 +40,11 @@ def check_16_1(simulate_async: Callable[..., Any]) -> str:
         if abs(mean - (p - 1)) > 1e-9:
             expected = f"{p} workers of equal speed: staleness {p - 1} on average, after the start"
             raise CheckFailed(expected, f"{mean:.4g}", why_wrong(mean, late, p))
-    right = [n - read for n, read in enumerate(simulated(UNEQUAL))]
+    right = digits(LATE)
     late = staleness(simulate_async, UNEQUAL)
     if late != right:
         first = next(n for n in range(UPDATES) if late[n] != right[n])
-        advice = (
-            "The worker that is ready first makes the next update. Store in a copy of `delays` "
-            "when each worker will be ready, take the earliest, and add that worker's delay."
-        )
+        advice = "The worker that is ready first makes the next update. When is it ready again?"
         expected = f"delays {UNEQUAL}: update {first} is {right[first]} late"
         raise CheckFailed(expected, f"{late[first]} late", advice)
     return f"p - 1 for equal speeds; with delays {UNEQUAL} the slow one is up to {max(right)} late."
@@ -63,26 +78,18 @@ def why_wrong(mean: float, late: list[int], p: int) -> str:
     )
 
 
-def simulated(delays: Sequence[float]) -> list[int]:
-    ready = [(delay, worker) for worker, delay in enumerate(delays)]
-    heapq.heapify(ready)
-    read, reads = [0] * len(delays), []
-    for update in range(UPDATES):
-        now, worker = heapq.heappop(ready)
-        reads.append(read[worker])
-        read[worker] = update + 1
-        heapq.heappush(ready, (now + delays[worker], worker))
-    return reads
+def digits(late: str) -> list[int]:
+    return [int(digit, 36) for digit in late]
 
 
 def wrong_reads(simulate_async: Callable[..., Any]) -> int:
     """Return how many numbers of the student's simulation are wrong, for random delays."""
     draw = random.Random(16)
-    cases = [[draw.uniform(0.5, 6) for _ in range(p)] for p in (2, 3, 7)]
-    return sum(
-        differing(list(simulate_async(len(delays), list(delays), UPDATES)), simulated(delays))
-        for delays in cases
-    )
+    wrong = 0
+    for p, late in zip((2, 3, 7), RANDOM_LATE, strict=True):
+        reads = simulate_async(p, [draw.uniform(0.5, 6) for _ in range(p)], UPDATES)
+        wrong += differing([n - read for n, read in enumerate(reads)], digits(late))
+    return wrong
 
 
 def differing(found: Sequence[Any], right: Sequence[int]) -> int:
@@ -120,11 +127,7 @@ def wrong_missed(missed: Callable[..., Any]) -> int:
     draw = random.Random(16)
     reads = [max(0, update - draw.randrange(6)) for update in range(UPDATES)]
     rows = [{draw.randrange(40) for _ in range(5)} for _ in reads]
-    right = [
-        sum(any(row in other for other in rows[read:update]) for row in own)
-        for update, (read, own) in enumerate(zip(reads, rows, strict=True))
-    ]
-    return differing(list(missed(reads, rows)), right)
+    return differing(list(missed(reads, rows)), digits(MISSED))
 
 
 class Order:
@@ -146,10 +149,12 @@ class Coordinator:
         self.log: list[str] = []
         self.updates = 0
         self.open: list[Order] = []
+        self.most_open = 0
 
     def schedule(self, work: Callable[..., Any], args: Sequence[Any] = ()) -> Order:
         order = Order(lambda: work(*args))
         self.open.append(order)
+        self.most_open = max(self.most_open, sum(not each.value for each in self.open))
         return order
 
     def join(self) -> None:
@@ -169,6 +174,8 @@ class Coordinator:
         return float(sum(y)), float(len(y)), self.updates
 
     def update(self) -> int:
+        """Update as the server does. Before the second update, somebody else has made one."""
+        self.updates += "update" in self.log
         self.log.append("update")
         self.updates += 1
         return self.updates - 1
@@ -192,9 +199,15 @@ def check_16_3(program: Any) -> str:
         advice += "gradient is divided by the images of all batches of its update, and the last "
         advice += "update may have fewer batches."
         raise CheckFailed(", ".join(right), ", ".join(stand_in.log), advice)
-    wanted = [(0, 4.0, 4.0, 0), (0, 3.0, 3.0, 0), (0, 2.0, 2.0, 0)]
+    if stand_in.most_open < 2:
+        advice = "Give every worker its order before you wait for one."
+        raise CheckFailed("both workers compute at the same time", "one after the other", advice)
+    wanted = [(0, 4.0, 4.0, 0), (0, 3.0, 3.0, 0), (0, 2.0, 2.0, 1)]
     found = [tuple(each) for each in results or []]
     if found != wanted:
-        advice = "Staleness: update() returns how many updates came before it; compare with read."
+        advice = (
+            "Somebody else's update came between the last gradient and its own update. Compare "
+        )
+        advice += "what update() returns with read."
         raise CheckFailed(shown(wanted), shown(found), advice)
     return "Each update has waited for the gradients of all workers."

@@ -43,8 +43,14 @@ def test_other_ways_to_wait_for_all_workers():
         ("        coordinator.join()\n", "", "after join"),
         ("sum(len(y) for _, y in together)", "len(together[0][1]) * workers", "fewer batches"),
         ("first + workers]", "first + 1]", "divided by"),
-        ("before - read", "before", "compare with read"),
-        ("return results", "return None", "compare with read"),
+        ("before - read", "before", "with read"),
+        ("before - read", "0", "with read"),
+        ("return results", "return None", "with read"),
+        (
+            "for batch in together]\n",
+            "for batch in together if coordinator.join() is None]\n",
+            "before you wait",
+        ),
     ],
 )
 def test_mistakes_in_synchronous_training(old, new, words):
@@ -110,7 +116,7 @@ def test_a_simulation_may_change_its_delays_and_yield_its_reads():
         (lambda p, delays, updates=400: simulated(p, delays, updates, own=0), "seen that one"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, barrier=True), "barrier"),
         (lambda p, delays, updates=400: simulated(p, delays, updates, again=False), "reads again"),
-        (lambda p, delays, updates=400: simulated(p, [1.0] * p, updates), "add that worker's"),
+        (lambda p, delays, updates=400: simulated(p, [1.0] * p, updates), "ready again"),
         (lambda p, delays, updates=400: list(range(updates)), "by hand"),
         (lambda p, delays, updates=400: [
             n - read for n, read in enumerate(simulated(p, delays, updates))], "staleness"),
