@@ -12,9 +12,7 @@ def accumulate(model, loss_function, x, y, parts):
     The loss is a tensor, the mean over the whole batch. The outputs are those of all images, in
     order, as one tensor.
     """
-    raise NotImplementedError(
-        "Exercise 10.4: forward and backward of each part, all but the last in no_sync"
-    )
+    raise NotImplementedError("Exercise 10.4: the gradients of all parts, sent once")
 
 
 def step_in_parts(model, optimizer, loss_function, x, y, parts):
@@ -32,6 +30,4 @@ def step_alone(model, optimizer, loss_function, x, y):
 
     model is wrapped by DistributedDataParallel; some of its layers may be BatchNorm.
     """
-    raise NotImplementedError(
-        "Exercise 10.5: zero_grad, forward and backward of the network inside, step"
-    )
+    raise NotImplementedError("Exercise 10.5: one whole step, in which nobody else takes part")

@@ -119,11 +119,13 @@ def by_hand(device):
         computed.append(sum(each.grad is None for each in inside.parameters()))
         return all_reduce(*args, **options)
 
+    # the student's file may have imported it by its name
+    imported = {name: noted for name, it in vars(own_ddp).items() if it is all_reduce}
     x, y = images()
     inside, twin = network(dist.get_rank()).to(device), network(0).to(device)
     model = own_ddp.distribute(inside, device, bucket_mb=0.1)
     before = flat(twin.parameters())
-    with mock.patch.object(dist, "all_reduce", noted):
+    with mock.patch.object(dist, "all_reduce", noted), mock.patch.dict(vars(own_ddp), imported):
         for rows, net in ((own_rows(), model), (all_rows(), twin)):
             optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
             for _ in range(2):

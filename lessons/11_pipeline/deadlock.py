@@ -1,4 +1,4 @@
-"""Swap arrays between two ranks in four orders. In two of them both ranks wait forever.
+"""Swap arrays between two ranks in four orders. In some of them, both ranks wait until a timeout.
 
 mpirun -np 2 python deadlock.py --timeout 5
 """

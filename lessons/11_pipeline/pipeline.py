@@ -60,14 +60,12 @@ def forward(stage, x, sent):
     x: the images. On all stages except the first, only their number counts.
     sent: a list for the results of `dist.isend`. To wait for them here may be to wait forever.
     """
-    raise NotImplementedError(
-        "Exercise 11.4: x, or what the stage before sends, through the layers, sent on"
-    )
+    raise NotImplementedError("Exercise 11.4: forward, by the table")
 
 
 def backward(stage, x, outputs, sent):
     """Pass a micro-batch back. On the last stage outputs is the loss, else as in `forward`."""
-    raise NotImplementedError("Exercise 11.4: the gradient of outputs comes in, that of x goes out")
+    raise NotImplementedError("Exercise 11.4: backward, by the table")
 
 
 def train_step(stage, optimizer, loss_function, x, y, order):

@@ -15,9 +15,7 @@ from torch.nn.functional import linear
 def cut(layer, way, rank, size):
     """Return this rank's part of (weight, bias) as tensor_split cuts. way: "column" or "row"."""
     weight, bias = layer
-    raise NotImplementedError(
-        "Exercise 11.5: column: some of the outputs; row: some inputs, the whole bias"
-    )
+    raise NotImplementedError("Exercise 11.5: this rank's part of both")
 
 
 def summed(tensor):
@@ -32,7 +30,7 @@ def summed(tensor):
 
 
 class ToParts(torch.autograd.Function):
-    """The operator before a cut layer: forward the same x for all ranks, backward its gradient."""
+    """The operator before a column layer: forward the same x, backward its gradient."""
 
     @staticmethod
     def forward(ctx, x):
@@ -40,32 +38,26 @@ class ToParts(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        raise NotImplementedError(
-            "Exercise 11.6: x went to all parts, so what they send back adds up"
-        )
+        raise NotImplementedError("Exercise 11.6: the gradient of x")
 
 
 class FromParts(torch.autograd.Function):
-    """The operator after a cut layer: forward the whole output, backward each part's gradient."""
+    """The operator after a row layer: forward the whole output, backward each part's gradient."""
 
     @staticmethod
     def forward(ctx, part):
-        raise NotImplementedError("Exercise 11.6: the outputs of all parts add up")
+        raise NotImplementedError("Exercise 11.6: the whole output")
 
     @staticmethod
     def backward(ctx, gradient):
-        raise NotImplementedError("Exercise 11.6: of a sum, every part has the same gradient")
+        raise NotImplementedError("Exercise 11.6: the gradient of this part")
 
 
 def block(x, column, row):
     """Compute two layers with a relu between. A rank has a part of both, and the whole output."""
-    raise NotImplementedError(
-        "Exercise 11.6: ToParts, column layer, relu, row layer, FromParts, its bias"
-    )
+    raise NotImplementedError("Exercise 11.6: two layers, cut")
 
 
 def bytes_a_step(way, sizes, batch, ranks, itemsize):
     """Return a rank's received bytes per step; way: "tensor" or "data". batch: of all ranks."""
-    raise NotImplementedError(
-        "Exercise 11.7: 2 (ranks - 1) / ranks x numbers of all allreduces x itemsize"
-    )
+    raise NotImplementedError("Exercise 11.7: bytes per step")

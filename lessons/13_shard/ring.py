@@ -9,9 +9,7 @@ def ring_reduce_scatter(flat):
     rank, size = dist.get_rank(), dist.get_world_size()
     right, left = (rank + 1) % size, (rank - 1) % size
     parts = list(flat.chunk(size))  # one per rank, all of the same length
-    raise NotImplementedError(
-        "Exercise 13.2: size - 1 rounds; send a part, receive one, add it to your own"
-    )
+    raise NotImplementedError("Exercise 13.2: the rounds, and this rank's part")
 
 
 def library_reduce_scatter(flat):

@@ -40,7 +40,7 @@ class Unit:
     def gather(self):
         """Fill `whole` from the parts of all ranks."""
         self.whole.untyped_storage().resize_(self.bytes)
-        raise NotImplementedError("Exercise 13.1: one all-gather of the parts into whole")
+        raise NotImplementedError("Exercise 13.1: whole, from all ranks' parts")
 
     def free(self):
         """Give the memory of `whole` back. The parts stay."""
@@ -49,7 +49,7 @@ class Unit:
     def collect(self):
         """Turn whole gradients into this rank's part of their mean, and drop the whole ones."""
         raise NotImplementedError(
-            "Exercise 13.1: flat, as long as whole; reduce_scatter; mean; param.grad"
+            "Exercise 13.1: this rank's part of the gradient, and nothing else"
         )
 
     def when_complete(self, *calls):
@@ -69,16 +69,12 @@ class Unit:
 
 def watch(module, unit, stage):
     """Register what a unit does while its module, a block or the network, computes."""
-    raise NotImplementedError(
-        "Exercise 13.3: when_complete from stage 2 on; three hooks more in stage 3"
-    )
+    raise NotImplementedError("Exercise 13.3: the hooks of this stage")
 
 
 def clip(gradients, most):
     """Scale this rank's parts in place until the norm over all ranks is at most `most`."""
-    raise NotImplementedError(
-        "Exercise 13.4: the sum of squares of all ranks, its root, one factor for all"
-    )
+    raise NotImplementedError("Exercise 13.4: one factor, for all parts of all ranks")
 
 
 class Zero:

@@ -1,4 +1,4 @@
-"""Measure when gradients travel: DDP's buckets by size, and the cost of a late rank.
+"""Measure when gradients travel: DDP's buckets by size, and the cost of late ranks.
 
 torchrun --nproc-per-node=2 buckets.py --bucket-mb 0.05 0.25 25 --late-ms 40
 """
@@ -28,7 +28,7 @@ def command_line():
     )
     sizes = [0.05, 0.25, 25.0]
     parser.add_argument("--bucket-mb", type=float, nargs="+", default=sizes, help="of each way")
-    parser.add_argument("--late-ms", type=float, default=40, help="the last rank waits in a step")
+    parser.add_argument("--late-ms", type=float, default=40, help="one rank waits in a step")
     parser.add_argument("--rounds", type=int, default=5, help="of one step in each way")
     parser.add_argument("--batch-size", type=int, default=8, help="images per step of a rank")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -128,9 +128,9 @@ def main():
     run = Run("10", vars(args) | {"model": "resnet20"}, network, source="buckets")
     batches = batches_of(args.batch_size, args.seed + rank, device)
     for late in (0.0, args.late_ms):
-        sleeps = late / 1000 if rank == size - 1 else 0.0
         # Two to warm up: DDP cuts its buckets to size after the first backward pass.
         for number in range(-2, args.rounds):
+            sleeps = late / 1000 if rank == number % size else 0.0  # the ranks take turns
             for way in ways.values() if number % 2 else reversed(ways.values()):
                 dist.barrier()
                 seconds, *travel = way.step(*next(batches), sleeps)

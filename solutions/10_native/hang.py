@@ -91,7 +91,7 @@ def main():
         print("This job is meant to fail: rank 1 makes a step alone, in no_sync.", flush=True)
     if rank == 1:  # not rank 0: it sends DDP's buffers, and with NCCL a sender does not wait
         step_in_no_sync(*step)
-    dist.barrier(pause)  # the others wait for rank 1 here
+    dist.barrier(pause)
     watch.cancel()
     print(f"Rank {rank} goes on: nobody has waited.", flush=True)
     dist.destroy_process_group()

@@ -16,8 +16,8 @@
 # **What does PyTorch do when I wrap a network, and what does it do without telling me?**
 #
 # DistributedDataParallel (DDP) is PyTorch's own way to train on many GPUs. Each rank has a copy of the network and
-# its own images, and the ranks average their gradients. You write the seven steps of a DDP program, and then DDP
-# itself. You see what it does silently, what a late rank costs, and how a job hangs.
+# its own images, and the ranks average their gradients. You write the seven steps of a DDP program, then DDP itself.
+# You see what it does silently, what a late rank costs, and how a job hangs.
 #
 # Allow 100 minutes. On two CPU cores all the jobs on this page together take two minutes.
 
@@ -59,13 +59,13 @@ def tell(*names):
 tell("Lightning")
 
 # %% [markdown]
-# Two processes read different images, and ended with the same parameters. The program does not say how: Lightning
-# connected the ranks, wrapped the network in DDP, and put a `DistributedSampler` into the `DataLoader`. Next you
-# write all this yourself.
+# Two processes read different images, and ended with the same parameters. Lightning connected the ranks, wrapped the
+# network in DDP, and put a `DistributedSampler` into the `DataLoader`. Next you write all this yourself.
 #
 # ## Predict
 #
-# 1. One rank begins every step 40 ms late. How many milliseconds longer does each step take for the others?
+# 1. Two ranks are late in turn: in every step one of them begins 40 ms late, in the next step the other. How many
+#    milliseconds longer does each step take?
 # 2. What share of the machine's ceiling, from 0 to 1, will DDP reach on a ResNet with two ranks? (The ceiling:
 #    two ranks that never communicate, as in lesson 07.)
 
@@ -84,7 +84,7 @@ course.answers.note(predict_late=predict_late, predict_share=predict_share)
 # | step | line | what happens without it |
 # |---|---|---|
 # | meet | `init_process_group`, a back end, a timeout | no rank knows the others |
-# | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node use GPU 0: `Duplicate GPU detected` ([What NCCL says](../../docs/nccl.md); not run here) |
+# | pin | `torch.device("cuda", …)` by the *local* rank; `torch.cuda.set_device` for calls that name no device | all ranks of a node use GPU 0: `Duplicate GPU detected` ([What NCCL says](../../docs/nccl.md); not run here) |
 # | share out | `DataLoader(sampler=DistributedSampler(images))` | every rank reads every image |
 # | shuffle | `sampler.set_epoch(epoch)` | every epoch has the same order |
 # | wrap | `DistributedDataParallel(model)` | N networks that drift apart |
@@ -157,9 +157,6 @@ for measure in probe.measures:
 #
 # The sampler makes all shares equal by reading some images twice. The test images are divided without repeats.
 #
-# **On GPU nodes**, add `device_id=device` in `init_process_group`: it connects NCCL at once, so a broken network
-# fails at the start.
-#
 # ## How to test a distributed program
 #
 # Equal accuracies prove little. So the job also ran `probe.py`, which calls *your* functions on the same ranks and
@@ -196,8 +193,8 @@ tell("DDP", "unwrapped")
 #
 # ## When gradients travel
 #
-# DDP does not wait for the end of the backward pass, which begins with the last layer. It fills *buckets* of a few
-# megabytes with gradients, and a bucket leaves as soon as it is full:
+# DDP does not wait for the end of the backward pass, which begins with the last layer. It fills *buckets* with
+# gradients, and a bucket leaves as soon as it is full:
 #
 # ```
 # rank 0  forward, backward: layers 9 8 7 │ 6 5 4 │ 3 2 1 │ update
@@ -207,7 +204,8 @@ tell("DDP", "unwrapped")
 # rank 1  forward, backward: layers 9 8 7 │ 6 5 4 │ 3 2 1 │ update
 # ```
 #
-# `bucket_cap_mb` sets their size.
+# `bucket_cap_mb` sets their size. Without it a bucket has 25 MB, and the first one only 1 MB, so that something
+# leaves early.
 #
 # **Exercise 10.3.** Write this yourself, in `own_ddp.py`. In exercise 6.5 each gradient left as soon as it was
 # computed, and you waited at the very end. Here several gradients leave together, and PyTorch says when: after
@@ -220,7 +218,8 @@ tell("DDP", "unwrapped")
 #   bucket. Are all gradients of the network computed? Then receive.
 # - After `receive`, each `parameter.grad` holds the mean over all ranks, and the next step can begin.
 #
-# All ranks have to send their buckets in the same order. Why do they, although nobody agreed on one?
+# All ranks have to send their buckets in the same order. Here they do, because autograd walks equal graphs in one
+# order. (DDP does not rely on it: it sends buckets in the order of their numbers.)
 
 # %% tags=["check"]
 import own_ddp
@@ -243,7 +242,7 @@ for measure in probe.measures:
 # `gradient_as_bucket_view=True` keeps the gradients *in* the bucket, without your two copies.
 #
 # `buckets.py` measures the journeys of DDP's buckets on a ResNet with 272,282 parameters (1.1 MB of gradients), then
-# again with a *straggler*: the last rank begins each step 40 ms late.
+# again with *stragglers*: the ranks take turns to begin a step 40 ms late.
 
 # %%
 [travels] = course.submit("job_buckets.sbatch", options=course.on_nodes(ranks, device))
@@ -267,8 +266,8 @@ course.plots.nodes()
 
 # %% [markdown]
 # **What you should see.** Small buckets are sent early, from the last layer to the first. The single bucket is sent
-# when all gradients are computed. (Bars overlap because they include the wait for the link.) A rank
-# that is 40 ms late makes *every* step of every rank about 40 ms longer.
+# when all gradients are computed. (Bars overlap because they include the wait for the link.) Each of two ranks is
+# late in every second step only, and yet *every* step takes about 40 ms longer. The step waits for the slowest rank.
 #
 # Two cores cannot show what overlap gains: Gloo moves bytes on the core that computes. NCCL moves them over the links
 # in the drawing while GPUs compute (not run here).
@@ -276,8 +275,7 @@ course.plots.nodes()
 # ## Buffers travel, too
 #
 # BatchNorm keeps running means. They are *buffers*: they have no gradient and are not averaged. DDP sends rank
-# 0's buffers to all ranks at the beginning of a forward pass, but only if the previous pass's gradients were
-# exchanged. In the first step they are always sent.
+# 0's buffers to all ranks at the beginning of the first forward pass, and of each one after an exchange of gradients.
 #
 # ## A large batch in little memory
 #
@@ -333,17 +331,16 @@ for rank in (0, 1):
 #
 # **NCCL looks different** (according to PyTorch 2.13's source code; not run here). Its calls only queue work for the
 # GPU, so the stack shows the next line that waits for the GPU, here `loss.item()`. NCCL's *watchdog* names the message
-# in the `.err` file, with `OpType=BROADCAST`: see [What NCCL says](../../docs/nccl.md). Only a receiver is sure to
+# in the `.err` file (`OpType=…`): see [What NCCL says](../../docs/nccl.md). Only a receiver is sure to
 # wait: a small message fits into NCCL's buffers, and its sender goes on (NVIDIA/nccl#1025).
 #
 # | tool | shows | cost |
 # |---|---|---|
 # | `timeout=` of `init_process_group` | that a rank waited, and for what kind of message | nothing |
-# | `py-spy dump --pid N` on the node (`srun --overlap --jobid=… --pty bash`) | every rank's line | nothing; the system may forbid it (`ptrace`) |
-# | `faulthandler.dump_traceback_later(60)` | the same from inside, Python only | one line |
+# | `py-spy dump --pid N` on the node (`srun --overlap --jobid=… --pty bash`) | every rank's line | a pause of milliseconds; the system may forbid it (`ptrace`) |
 #
-# **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that one rank takes without the others. The
-# wrapper keeps the original network in `model.module`, which sends nothing.
+# **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that one rank takes without the others.
+# DDP's forward and backward passes send; the network that it wraps does not (`print(model)` shows where it is).
 
 # %% tags=["check"]
 course.check("10.5", no_sync)
@@ -364,8 +361,9 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 # ## How much faster?
 #
 # `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks without
-# communication; all ranks together, with **your** `start_ranks` and `distribute`. In the `full` profile, the network
-# is ten times as wide (lesson 07), and buckets have DDP's default size, 25 MB.
+# communication; all ranks together, with **your** `start_ranks` and `distribute`. The second picture, `my_speedup.png`,
+# is there to be shown to somebody. In the `full` profile, the network
+# is ten times as wide (lesson 07), and all buckets have 25 MB.
 
 # %%
 words = {
@@ -381,7 +379,7 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
     )
 course.plots.speed_rounds(speed)
 
-course.plots.speedup_card(speed, save="my_speedup.png")  # to show a friend
+course.plots.speedup_card(speed, save="my_speedup.png")
 
 # %% [markdown]
 # **What you should see.** The blue line runs just below the yellow one: ranks that exchange gradients still
@@ -397,9 +395,8 @@ course.plots.speedup_card(speed, save="my_speedup.png")  # to show a friend
 
 # %%
 shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("intact", "k", "r", "w")}
-for name, each in shown.items():
-    orders = ", ".join(epoch.read.order[:6] for epoch in each.epochs)
-    print(f"{name}: {each.epochs[-1].steps} steps per epoch; the orders of its epochs: {orders}")
+orders = ", ".join(epoch.read.order[:6] for epoch in shown["intact"].epochs)
+print(f"intact: the orders of its epochs (`order`, hashed) are {orders}")
 course.plots.faults(shown, path="", more=["step_images"], names="run")
 
 # %% [markdown]
@@ -407,10 +404,10 @@ course.plots.faults(shown, path="", more=["step_images"], names="run")
 #   averaged, but after each step all ranks get rank 0's parameters. `"c"` The order never changes. `"d"` Each rank reads
 #   all images. `"e"` Most images of a batch are not trained on. `"f"` Gradients are added up instead of averaged.
 # - `waits_in_0`, `waits_in_1`: in which call do rank 0 and rank 1 wait in your hang? `"broadcast"`, `"barrier"`
-#   or `"allreduce"`. (On GPUs, the watchdog's `OpType` answers for rank 1.)
+#   or `"allreduce"`.
 # - `read_twice`: how many of 1,601 images does a `DistributedSampler` on 4 ranks read twice in an epoch?
 # - `weight_ratio`: in the last step rank 0 has 30 images and rank 1 has 10. Each loss is a mean. In the update,
-#   how many times as much does one of rank 1's images count as one of rank 0's?
+#   how many times as much does one of rank 1's images count as it would in the mean over all 40?
 # - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, and one ordinary. How many of
 #   these five forward passes begin by sending buffers?
 # - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel over one link, one after the other, for 12 ms
@@ -421,7 +418,7 @@ course.plots.faults(shown, path="", more=["step_images"], names="run")
 ### BEGIN SOLUTION Answer: records with letters, waits_in_0 and waits_in_1 with words, and four numbers
 record_k, record_r, record_w = "b", "e", "c"
 waits_in_0, waits_in_1, read_twice = "barrier", "broadcast", 4 * 401 - 1601
-weight_ratio, buffers_sent = 30 / 10, 3
+weight_ratio, buffers_sent = (1 / 2 * 1 / 10) / (1 / 40), 3
 saved_ms = (40 + 48) - (10 + 4 * 12)  # the link is busy from 10 ms on
 ### END SOLUTION
 course.answers.note(record_k=record_k, record_r=record_r, record_w=record_w)
@@ -433,9 +430,9 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 #
 # | you see | cause |
 # |---|---|
-# | every epoch in the same order; accuracy 0.923 instead of 0.926 (6,400 images, 3 epochs): two seeds differ as much, so count the orders | no `set_epoch` |
+# | every epoch in the same order; accuracy 0.923 instead of 0.926: two seeds differ as much, so count the orders | no `set_epoch` |
 # | `ValueError: sampler option is mutually exclusive with shuffle` | `shuffle=True` beside a sampler |
-# | `address already in use` | a constant port that another job on the node uses; or Lightning, started by `mpirun` under Slurm: it reads Slurm's variables, so every rank believes it is rank 0 (Lightning 2.6.6). Here the plugin `TorchElasticEnvironment` prevents this |
+# | `address already in use` | a constant port that another job on the node uses |
 # | `terminate called without an active exception`, after the last line of a program with Gloo | a PyTorch thread that outlives Python (pytorch#190489, seen once here); submit the job again |
 #
 # ## Recap
@@ -449,6 +446,5 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 #
 #     lessons submit 10
 #
-# Next: lesson 11 splits a network that does not fit, lesson 13 shards its state (FSDP), lesson 15 survives lost nodes,
-# and lesson 17 is a clinic. Further reading: S. Li and others, *PyTorch Distributed: experiences on accelerating data
+# Next: lesson 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed: experiences on accelerating data
 # parallel training*, arXiv:2006.15704; PyTorch's notes on DDP.

@@ -12,7 +12,7 @@ def accumulate(model, loss_function, x, y, parts):
     The loss is a tensor, the mean over the whole batch. The outputs are those of all images, in
     order, as one tensor.
     """
-    ### BEGIN SOLUTION Exercise 10.4: forward and backward of each part, all but the last in no_sync
+    ### BEGIN SOLUTION Exercise 10.4: the gradients of all parts, sent once
     chunks = list(zip(x.chunk(parts), y.chunk(parts), strict=True))
     loss, outputs = 0, []
     for number, (xs, ys) in enumerate(chunks, 1):
@@ -41,7 +41,7 @@ def step_alone(model, optimizer, loss_function, x, y):
 
     model is wrapped by DistributedDataParallel; some of its layers may be BatchNorm.
     """
-    ### BEGIN SOLUTION Exercise 10.5: zero_grad, forward and backward of the network inside, step
+    ### BEGIN SOLUTION Exercise 10.5: one whole step, in which nobody else takes part
     optimizer.zero_grad()
     loss_function(model.module(x), y).backward()
     optimizer.step()

@@ -7,7 +7,10 @@ import torch.distributed as dist
 
 
 def cut(parameters, bucket_mb):
-    """Return the parameters as lists, in their order: a list is full at bucket_mb megabytes."""
+    """Return the parameters as lists, in their order: a list is full at bucket_mb times 10^6 bytes.
+
+    (DDP counts 2^20 bytes.)
+    """
     buckets, free = [], 0
     for parameter in parameters:
         size = parameter.numel() * parameter.element_size()
@@ -30,7 +33,7 @@ class Buckets:
             for parameter in bucket:
                 hook = partial(self.computed, number)
                 parameter.register_post_accumulate_grad_hook(hook)
-        ### BEGIN SOLUTION Exercise 10.3: every rank begins with rank 0's parameters
+        ### BEGIN SOLUTION Exercise 10.3: the same start on every rank
         for parameter in network.parameters():
             dist.broadcast(parameter.detach(), 0)
         ### END SOLUTION
@@ -49,7 +52,7 @@ class Buckets:
 
     def receive(self):
         """Replace all gradients by the ranks' means, and be ready for the next backward pass."""
-        ### BEGIN SOLUTION Exercise 10.3: wait for each bucket, divide, split, and begin again
+        ### BEGIN SOLUTION Exercise 10.3: means in place of gradients, and all as at the start
         for bucket, joined, message in self.sent:
             message.wait()
             parts = joined.split([parameter.numel() for parameter in bucket])

@@ -134,11 +134,7 @@ course.check("11.3", plan)
 course.plots.schedule_sliders(plan.schedule, bubble)
 
 # %%
-from lessons.toolkit.ranks.schedules import interleaved
-
-course.plots.drawn_schedules(
-    {"1f1b": plan.schedule(4, 8, "1f1b"), "interleaved": interleaved(4, 8, 2)}
-)
+course.plots.drawn_schedules({"1f1b": plan.schedule(4, 8, "1f1b")}, interleaved=2)
 
 # %% [markdown]
 # Your two functions drew the first picture. Move the sliders: what shrinks the bubble, and what fills the memory? Both
@@ -166,10 +162,9 @@ course.plots.drawn_schedules(
 # Four things are easy to forget:
 #
 # - `dist.recv(tensor, rank, group=…)` fills an existing tensor, which needs the sender's shape, dtype and device, or
-#   the numbers are garbage. `x.new_empty(len(x), stage.width)` takes dtype and device from `x`;
-#   `torch.empty_like(outputs)` also takes the shape.
-# - PyTorch computes no gradient for a received tensor. Call `x.requires_grad_()` *after* receiving and *before*
-#   applying the layers; then send back `x.grad`.
+#   the numbers are garbage. (`new_empty` and `empty_like` take dtype and device from a tensor.)
+# - PyTorch computes no gradient for a received tensor unless you ask for it with `requires_grad_()`, *after* receiving
+#   and *before* applying the layers.
 # - The last stage begins its backward pass at the loss with `outputs.backward()`. Every other stage gets the gradient
 #   of its `outputs` from the next stage: `outputs.backward(gradient)`.
 # - With Gloo, `dist.send` waits until the other side receives. `dist.isend` does not: it returns a request to wait
@@ -234,14 +229,14 @@ for name in ("pipeline_speedup", "pipeline_share"):
 # and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message, and is
 # less efficient because it is smaller. On two cores of a shared Intel Xeon, with one thread per process, a step took
 # 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
-# (`benchmarks/lessons/pipeline_speedup.py`). Within a round, the pipeline is 1.5 times as fast as one process; two
-# silent processes are 1.9 times as fast. **Try it**, with layers of 1,024 neurons and batches of 512 images (here the speedup
+# (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is 1.5 times as fast as one process
+# (the median of the rounds' ratios); two silent processes are 1.9 times as fast. **Try it**, with layers of 1,024 neurons and batches of 512 images (here the speedup
 # was 1.2):
 #
 #     sbatch job_speed.sbatch --width 1024 --batch-size 512
 #
-# Within a node you build a pipeline to save memory. Between nodes it also saves time, because it sends least
-# (Narayanan and others, arXiv:2104.04473).
+# So within a node you build a pipeline to save memory: two copies would have been faster. Between nodes, its messages
+# are smaller than those of copies or of cut layers (Narayanan and others, arXiv:2104.04473).
 #
 # ## What every rank did
 #
@@ -262,7 +257,7 @@ if not counted:
 course.plots.measured_stages(speed)
 
 # %% [markdown]
-# The formula counts only the bubble. One rank receives the activations at the cut (2,048 images × 512 numbers × 4
+# The formula counts only the bubble. The measured idle time also has the messages and unequal stages. One rank receives the activations at the cut (2,048 images × 512 numbers × 4
 # bytes), and the other as many gradients, whatever the number of micro-batches or layers.
 #
 # ## Why it hangs
@@ -273,17 +268,27 @@ course.plots.measured_stages(speed)
 #
 #     dist.batch_isend_irecv([dist.P2POp(dist.irecv, theirs, other), dist.P2POp(dist.isend, mine, other)])
 #
-# Decide before you look: which orders finish?
-#
 # **NCCL**'s calls only queue work on the GPU, and there the queue can hang: an `isend` and an `irecv` between the
 # same two ranks run one after the other, and if both ranks queue them in the same order, neither receives
 # (NVIDIA/nccl#479). In a batch the order does not matter. `pipeline.py` has two groups instead: messages down and
 # messages up have separate queues.
+#
+# Decide before you run it: which orders finish over Gloo?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_orders to the letters of the orders that finish
+predict_orders = "cd"
+### END SOLUTION
+course.answers.note(predict_orders=predict_orders)
 
 # %%
 [hung] = course.submit("job_deadlock.sbatch", options=course.on_nodes(2, device))
 for wait in hung.measured("waited_s"):
     print(f"{wait['order']}: {wait['value']:.2f} s, {wait['said']}")
+names = ["both_receive", "both_send", "send_without_waiting", "in_one_batch"]
+letters = dict(zip(names, "abcd", strict=True))
+ended = [letters[w["order"]] for w in hung.measured("waited_s") if w["said"] == "done"]
+course.predictions.compare("predict_orders", "".join(sorted(ended)))
 
 # %% [markdown]
 # # Tensor parallelism
@@ -298,18 +303,14 @@ for wait in hung.measured("waited_s"):
 # - The second layer is cut by *inputs* and is called a **row** layer. Each rank's input is its own hidden
 #   numbers. Its result is one term of a sum: add up the ranks' results, then add the bias once.
 #
-# So two layers cost one allreduce in the forward pass. And backward? The images went to all parts, so each part sends
-# a gradient back. Another allreduce, before the column layer, adds these gradients up. Two operators do this:
-#
-# | | forward | backward |
-# |---|---|---|
-# | `ToParts`, before the column layer | nothing | sum |
-# | `FromParts`, after the row layer | sum | nothing |
+# Two operators stand around the two layers. Forward, `ToParts` in front of the column layer sums nothing, and
+# `FromParts` behind the row layer sums the ranks' results. And backward? The images went to all parts, and each part
+# sends a gradient back; the sum of all parts went on. Derive for each operator whether its backward pass sums or not.
 #
 # **Exercise 11.5.** `cut` in `tensor_layers.py` returns this rank's part of a weight and a bias. Mind the axis:
 # PyTorch's weight is (outputs, inputs); papers write it the other way round.
 #
-# **Exercise 11.6.** In the same file, fill in the two operators, and `block` for the two layers. With the usual
+# **Exercise 11.6.** In the same file, fill in the two operators, and `block`. With the usual
 # mistakes the loss still falls, so the check compares outputs and gradients with those of the whole layers.
 
 # %% tags=["check"]
@@ -324,8 +325,8 @@ course.check("11.6", tensor_layers)
 #
 # **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py` returns the bytes that a rank receives per step, for copies
 # and for cut layers. In a ring allreduce of n numbers each rank receives 2 n (p − 1) / p (lesson 06). In our network
-# the blocks' outputs are `sizes[2], sizes[4], …`. In the forward pass, each block sums its outputs; in the
-# backward pass, each but the first sums its inputs' gradients. The images need none.
+# every two layers are a block. Which numbers does it sum in the forward pass, and which in the backward pass? (The
+# images need no gradient.)
 
 # %% tags=["check"]
 course.check("11.7", tensor_layers.bytes_a_step)
@@ -343,29 +344,27 @@ sizes = [784, *[cut.header["width"]] * 7, 10]
 images = tensor_layers.bytes_a_step("tensor", sizes, 1, ranks, 8)
 cross = tensor_layers.bytes_a_step("data", sizes, 1, ranks, 8) / images
 course.predictions.compare("predict_cross", cross, "images", how="computed")
+course.plots.bytes_by_batch(cut, cross * images, images)
 
 # %% [markdown]
-# **What you should see.** The kernel counted these bytes on each rank's connections. On two ranks, in float64, copies
-# send 4,795,501 bytes per step, whether with 32 images or 1,024. Cut layers send 399,837 bytes for 32 images and
-# 12,668,854 for 1,024. (PyTorch 2.13; this includes Gloo's own messages.) With 387 images both send the same amount. For a block of two layers between other blocks the
+# **What you should see.** The lines are your formula; the dots are what the kernel counted on a rank's connections, with
+# Gloo's own messages. On two ranks the lines cross at 387 images. For a block of two layers between other blocks the
 # rule is short: **cut layers send less as long as the batch has fewer images than the hidden layer has neurons**.
 # (387 is more than 256 because the first layer has 784 inputs and the first block sends no gradient back.) After five
 # steps all parameters agree with those of one rank to 1e-16. The times of a float64 run over Gloo say nothing about
 # NVLink, so the `full` profile also runs float32 over NCCL (not run here; [What NCCL says](../../docs/nccl.md)
 # explains errors).
 #
-# **Two sources seem to disagree.** One says that model parallelism can reduce communication, the other that it
-# communicates a lot. Both are right, for different layers: compare a late dense layer of 4,096 × 4,096 with an early
-# convolution of 64 filters of 3 × 3 × 64 on 224 × 224 pixels, for 32 images.
-#
-# Bytes are not everything: gradients travel during the backward pass, but in a cut layer all ranks wait for the sum.
+# Bytes are not everything: gradients travel during the backward pass, but in a cut layer all ranks wait for the sum
+# (libraries hide a part of it).
 # So cut layers within a node, over its fastest links, and use pipelines and copies between nodes.
 #
 # ## Questions
 #
 # - `record_g`, `record_n`, `record_v`: what is wrong in the runs at the top of this page? `"a"` the parts are swapped.
 #   `"b"` Gradients arrive as zeros. `"c"` A micro-batch's loss is a mean over the micro-batch, not over the batch. `"d"`
-#   Layers were counted, not their costs. `"e"` Activations arrive as zeros. `"f"` Another seed.
+#   Layers were counted, not their costs. `"e"` Activations arrive as zeros. `"f"` 1F1B ran instead of
+#   GPipe.
 # - `fewest_m`: with 16 stages, how many micro-batches do you need at least, so that *less* than 10 % of the time is
 #   idle?
 # - `gpipe_most`: GPipe's paper (arXiv:1811.06965, table 2) compares 8 accelerators and 32 micro-batches with two
@@ -389,7 +388,7 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 #
 # | you see | cause |
 # |---|---|
-# | nothing for a minute, then `Timed out waiting 60000ms for recv` or `Connection closed by peer` | both ranks receive first, or both send; or 1F1B with sends that wait |
+# | nothing for a minute, then `Timed out waiting 60000ms for recv` | 1F1B with sends that wait |
 # | nothing for half an hour | `dist.new_group` without a timeout: it does not inherit that of `init_process_group` |
 # | the loss is not that of one process | batch normalisation |
 # | loss falls, but not as on one rank | a forgotten allreduce in the backward pass, or one too many; a row layer's bias added before the sum |

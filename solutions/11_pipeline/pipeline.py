@@ -60,7 +60,7 @@ def forward(stage, x, sent):
     x: the images. On all stages except the first, only their number counts.
     sent: a list for the results of `dist.isend`. To wait for them here may be to wait forever.
     """
-    ### BEGIN SOLUTION Exercise 11.4: x, or what the stage before sends, through the layers, sent on
+    ### BEGIN SOLUTION Exercise 11.4: forward, by the table
     if stage.before is not None:
         x = x.new_empty(len(x), stage.width)
         dist.recv(x, stage.before, group=stage.down)
@@ -74,7 +74,7 @@ def forward(stage, x, sent):
 
 def backward(stage, x, outputs, sent):
     """Pass a micro-batch back. On the last stage outputs is the loss, else as in `forward`."""
-    ### BEGIN SOLUTION Exercise 11.4: the gradient of outputs comes in, that of x goes out
+    ### BEGIN SOLUTION Exercise 11.4: backward, by the table
     gradient = None
     if stage.after is not None:
         gradient = torch.empty_like(outputs)

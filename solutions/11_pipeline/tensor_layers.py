@@ -15,7 +15,7 @@ from torch.nn.functional import linear
 def cut(layer, way, rank, size):
     """Return this rank's part of (weight, bias) as tensor_split cuts. way: "column" or "row"."""
     weight, bias = layer
-    ### BEGIN SOLUTION Exercise 11.5: column: some of the outputs; row: some inputs, the whole bias
+    ### BEGIN SOLUTION Exercise 11.5: this rank's part of both
     if way == "column":
         return weight.tensor_split(size)[rank], bias.tensor_split(size)[rank]
     return weight.tensor_split(size, dim=1)[rank], bias
@@ -34,7 +34,7 @@ def summed(tensor):
 
 
 class ToParts(torch.autograd.Function):
-    """The operator before a cut layer: forward the same x for all ranks, backward its gradient."""
+    """The operator before a column layer: forward the same x, backward its gradient."""
 
     @staticmethod
     def forward(ctx, x):
@@ -42,30 +42,30 @@ class ToParts(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        ### BEGIN SOLUTION Exercise 11.6: x went to all parts, so what they send back adds up
+        ### BEGIN SOLUTION Exercise 11.6: the gradient of x
         return summed(gradient)
         ### END SOLUTION
 
 
 class FromParts(torch.autograd.Function):
-    """The operator after a cut layer: forward the whole output, backward each part's gradient."""
+    """The operator after a row layer: forward the whole output, backward each part's gradient."""
 
     @staticmethod
     def forward(ctx, part):
-        ### BEGIN SOLUTION Exercise 11.6: the outputs of all parts add up
+        ### BEGIN SOLUTION Exercise 11.6: the whole output
         return summed(part)
         ### END SOLUTION
 
     @staticmethod
     def backward(ctx, gradient):
-        ### BEGIN SOLUTION Exercise 11.6: of a sum, every part has the same gradient
+        ### BEGIN SOLUTION Exercise 11.6: the gradient of this part
         return gradient
         ### END SOLUTION
 
 
 def block(x, column, row):
     """Compute two layers with a relu between. A rank has a part of both, and the whole output."""
-    ### BEGIN SOLUTION Exercise 11.6: ToParts, column layer, relu, row layer, FromParts, its bias
+    ### BEGIN SOLUTION Exercise 11.6: two layers, cut
     hidden = torch.relu(linear(ToParts.apply(x), *column))
     return FromParts.apply(linear(hidden, row[0])) + row[1]
     ### END SOLUTION
@@ -73,7 +73,7 @@ def block(x, column, row):
 
 def bytes_a_step(way, sizes, batch, ranks, itemsize):
     """Return a rank's received bytes per step; way: "tensor" or "data". batch: of all ranks."""
-    ### BEGIN SOLUTION Exercise 11.7: 2 (ranks - 1) / ranks x numbers of all allreduces x itemsize
+    ### BEGIN SOLUTION Exercise 11.7: bytes per step
     if way == "data":
         numbers = sum((i + 1) * o for i, o in itertools.pairwise(sizes))
     else:

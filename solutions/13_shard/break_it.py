@@ -48,10 +48,10 @@ def share_out(without, mesh, network, lr):
 
 def local_clip(params, most):
     """Scale by a factor that comes only from the parts that this rank holds."""
-    gradients = [param.grad.to_local() for param in params]
-    norm = sum(gradient.square().sum() for gradient in gradients).sqrt()
-    for gradient in gradients:
-        gradient.mul_((most / (norm + 1e-6)).clamp(max=1))
+    parts = [torch.nn.Parameter(param.detach().to_local()) for param in params]
+    for part, param in zip(parts, params, strict=True):
+        part.grad = param.grad.to_local()  # the same memory
+    clip_grad_norm_(parts, most)
 
 
 def one_run(without, args, text, rank, size, device):

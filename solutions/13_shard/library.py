@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 
 POLICIES = {
     "float32": MixedPrecisionPolicy(),
-    # Blocks are gathered and computed in bfloat16; parts, gradients and the optimizer: float32.
+    # Units are gathered and computed in bfloat16.
     "mixed": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32),
 }
 
@@ -28,7 +28,7 @@ def node_mesh(nodes, kind):
     Ranks are numbered node by node: of 2 nodes with 3 ranks, the second has ranks 3, 4 and 5.
     kind: "cpu" or "cuda".
     """
-    ### BEGIN SOLUTION Exercise 13.5: the ranks as a table, with one row for each node
+    ### BEGIN SOLUTION Exercise 13.5: the colleague's mesh, repaired
     table = (nodes, dist.get_world_size() // nodes)
     return init_device_mesh(kind, table, mesh_dim_names=("copies", "parts"))
     ### END SOLUTION

@@ -30,12 +30,12 @@ class Network(NamedTuple):
 
 
 NETWORKS = {
-    "a": Network(0.35e9, 0.05e9, "float32", 24, 0.04 * GB, 0.002 * GB, 16, 4, 24 * GB),
-    "b": Network(1.5e9, 0.08e9, "mixed", 48, 0.05 * GB, 0.003 * GB, 4, 8, 24 * GB),
-    "c": Network(6.7e9, 0.2e9, "mixed", 32, 0.125 * GB, 0.008 * GB, 2, 8, 40 * GB),
-    "d": Network(13e9, 0.32e9, "mixed", 40, 0.15 * GB, 0.01 * GB, 1, 16, 40 * GB),
-    "e": Network(13e9, 0.32e9, "mixed", 40, 0.0625 * GB, 0.004 * GB, 8, 8, 40 * GB),
-    "f": Network(70e9, 0.86e9, "mixed", 80, 0.5 * GB, 0.02 * GB, 4, 16, 80 * GB),
+    "a": Network(6.7e9, 0.2e9, "mixed", 32, 0.125 * GB, 0.008 * GB, 2, 8, 40 * GB),
+    "b": Network(13e9, 0.32e9, "mixed", 40, 0.0625 * GB, 0.004 * GB, 8, 8, 40 * GB),
+    "c": Network(0.35e9, 0.05e9, "float32", 24, 0.04 * GB, 0.002 * GB, 16, 4, 24 * GB),
+    "d": Network(1.5e9, 0.08e9, "mixed", 48, 0.05 * GB, 0.003 * GB, 4, 8, 24 * GB),
+    "e": Network(13e9, 0.32e9, "mixed", 40, 0.15 * GB, 0.01 * GB, 1, 16, 40 * GB),
+    "f": Network(70e9, 0.86e9, "mixed", 80, 0.5 * GB, 0.02 * GB, 4, 12, 80 * GB),
 }
 
 

@@ -9,7 +9,7 @@ def ring_reduce_scatter(flat):
     rank, size = dist.get_rank(), dist.get_world_size()
     right, left = (rank + 1) % size, (rank - 1) % size
     parts = list(flat.chunk(size))  # one per rank, all of the same length
-    ### BEGIN SOLUTION Exercise 13.2: size - 1 rounds; send a part, receive one, add it to your own
+    ### BEGIN SOLUTION Exercise 13.2: the rounds, and this rank's part
     for step in range(size - 1):
         sent, added = (rank - step - 1) % size, (rank - step - 2) % size
         received = torch.empty_like(parts[added])

@@ -40,7 +40,7 @@ class Unit:
     def gather(self):
         """Fill `whole` from the parts of all ranks."""
         self.whole.untyped_storage().resize_(self.bytes)
-        ### BEGIN SOLUTION Exercise 13.1: one all-gather of the parts into whole
+        ### BEGIN SOLUTION Exercise 13.1: whole, from all ranks' parts
         dist.all_gather_into_tensor(self.whole, self.part.detach())
         ### END SOLUTION
 
@@ -50,7 +50,7 @@ class Unit:
 
     def collect(self):
         """Turn whole gradients into this rank's part of their mean, and drop the whole ones."""
-        ### BEGIN SOLUTION Exercise 13.1: flat, as long as whole; reduce_scatter; mean; param.grad
+        ### BEGIN SOLUTION Exercise 13.1: this rank's part of the gradient, and nothing else
         flat = torch.cat([param.grad.flatten() for param in self.params])
         flat = nn.functional.pad(flat, (0, len(self.whole) - len(flat)))
         self.part.grad = self.reduce_scatter(flat) / self.size
@@ -75,7 +75,7 @@ class Unit:
 
 def watch(module, unit, stage):
     """Register what a unit does while its module, a block or the network, computes."""
-    ### BEGIN SOLUTION Exercise 13.3: when_complete from stage 2 on; three hooks more in stage 3
+    ### BEGIN SOLUTION Exercise 13.3: the hooks of this stage
     if stage == 2:
         unit.when_complete(unit.collect)
     if stage == 3:
@@ -88,7 +88,7 @@ def watch(module, unit, stage):
 
 def clip(gradients, most):
     """Scale this rank's parts in place until the norm over all ranks is at most `most`."""
-    ### BEGIN SOLUTION Exercise 13.4: the sum of squares of all ranks, its root, one factor for all
+    ### BEGIN SOLUTION Exercise 13.4: one factor, for all parts of all ranks
     squares = sum(gradient.square().sum() for gradient in gradients)
     dist.all_reduce(squares)
     factor = (most / (squares.sqrt() + 1e-6)).clamp(max=1)  # as clip_grad_norm_ does

@@ -43,6 +43,7 @@ from lessons.toolkit.plots.learning import (
 )
 from lessons.toolkit.plots.nodes import nodes as nodes
 from lessons.toolkit.plots.pipelines import (
+    bytes_by_batch as bytes_by_batch,
     drawn_schedules as drawn_schedules,
     measured_stages as measured_stages,
     step_times as step_times,

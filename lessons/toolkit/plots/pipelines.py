@@ -6,6 +6,7 @@ from typing import Any
 
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, picture
+from lessons.toolkit.ranks import schedules as simulated
 from lessons.toolkit.ranks.schedules import Orders, bubble, held, timed
 
 FORWARD = (COLOURS[0], COLOURS[5])  # colours of piece 0 and of all others
@@ -14,9 +15,20 @@ BACKWARD = (COLOURS[1], COLOURS[4])
 
 @picture
 def drawn_schedules(
-    figure: Any, schedules: Mapping[str, Orders], forward: float = 1.0, backward: float = 2.0
+    figure: Any,
+    schedules: Mapping[str, Orders],
+    forward: float = 1.0,
+    backward: float = 2.0,
+    interleaved: int = 0,
 ) -> None:
-    """Plot a row for each stage, with a box for each pass and the number of its micro-batch."""
+    """Plot a row for each stage, with a box for each pass and the number of its micro-batch.
+
+    interleaved: also draw an interleaved schedule, in which each stage has so many pieces.
+    """
+    if interleaved:
+        orders = next(iter(schedules.values()))
+        added = simulated.interleaved(len(orders), len(orders[0]) // 2, interleaved)
+        schedules = {**schedules, "interleaved": added}
     rows = sum(len(orders) for orders in schedules.values())
     figure.set_size_inches(9.5, 0.9 + 0.85 * len(schedules) + 0.26 * rows)
     heights = [len(orders) for orders in schedules.values()]
@@ -116,3 +128,30 @@ def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
     by_two(axes, tried, "micro-batches of a batch", "a step in ms")
     axes.set_ylim(0, 2 * max(*medians, 1e3 * alone))  # a round may have taken far longer
     figure.legend(loc="outside lower center", ncols=2)
+
+
+@picture
+def bytes_by_batch(figure: Any, run: Run, copies: float, per_image: float) -> None:
+    """Plot what a rank receives per step by the size of the batch, computed and counted.
+
+    copies: bytes per step of a network that is copied. per_image: bytes per image of cut layers.
+    """
+    counted = [step for step in run.measured("step_s") if step.get("bytes")]
+    axes = figure.subplots()
+    cross = copies / per_image
+    batches = [cross / 16, *(step["batch"] for step in counted), cross * 4]
+    ends = [min(batches), max(batches)]
+    ways = {"data": [copies] * 2, "tensor": [per_image * batch for batch in ends]}
+    for (way, line), colour, name in zip(
+        ways.items(), COLOURS, ("copies", "cut layers"), strict=False
+    ):
+        axes.plot(ends, [size / 1e6 for size in line], color=colour, label=f"{name}, computed")
+        dots = [(step["batch"], step["bytes"] / 1e6) for step in counted if step["way"] == way]
+        if dots:
+            axes.plot(*zip(*dots, strict=True), "o", color=colour, label=f"{name}, counted")
+    axes.axvline(cross, color=GREY, lw=0.8, ls=":")
+    axes.annotate(f"{cross:.0f} images", (cross, copies / 1e6), (4, 6), textcoords="offset points")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set(xlabel="images per batch", ylabel="MB that a rank receives per step")
+    axes.legend()

@@ -82,15 +82,15 @@ def laws_beyond(
         first, last = min(sizes), max(sizes)
         steps = [first * (upto / first) ** (i / 60) for i in range(61)]
         axes.plot(steps, [p / first for p in steps], "--", color=GREY, label="ideal")
-        lines = {law: [f(p) for p in steps] for law, f in laws[name].items()}
+        lines = {law: [f(p) for p in steps] for law, f in laws.get(name, {}).items()}
         for place, (law, values) in enumerate(lines.items()):
             style = {"color": COLOURS[1 + place], "lw": 2.4 - 0.5 * place}  # where they are 1
             axes.plot(steps, values, ("-", "--", ":")[place % 3], label=law, **style)
         beyond = [i for i, p in enumerate(steps) if p >= last * 0.999]
-        ends = [
-            (min(v[i] for v in lines.values()), max(v[i] for v in lines.values())) for i in beyond
-        ]
-        axes.fill_between([steps[i] for i in beyond], *zip(*ends, strict=True), color="#D9E8F5")
+        if lines:
+            at = [[values[i] for values in lines.values()] for i in beyond]
+            ends = [min(each) for each in at], [max(each) for each in at]
+            axes.fill_between([steps[i] for i in beyond], *ends, color="#D9E8F5")
         axes.plot(sizes, speedups, "o", color=COLOURS[0], label="measured")
         axes.axvline(last, color=GREY, lw=0.8, ls=":")
         axes.set(xscale="log", yscale="log", xlabel="GPUs", title=name)

@@ -95,24 +95,6 @@ def held(orders: Orders) -> list[float]:
     return [count / pieces_of(orders) for count in most]
 
 
-def one_forward_one_backward(stages: int, micro_batches: int) -> list[list[tuple[Any, ...]]]:
-    """Return the 1F1B order.
-
-    Every stage runs forward passes until its first micro-batch comes back; then forward and
-    backward passes alternate.
-    """
-    orders: list[list[tuple[Any, ...]]] = []
-    for stage in range(stages):
-        ahead = min(micro_batches, stages - stage)
-        order: list[tuple[Any, ...]] = [("F", number) for number in range(ahead)]
-        for number in range(micro_batches):
-            order.append(("B", number))
-            if number + ahead < micro_batches:
-                order.append(("F", number + ahead))
-        orders.append(order)
-    return orders
-
-
 def interleaved(stages: int, micro_batches: int, pieces: int) -> list[list[tuple[Any, ...]]]:
     """Return the 1F1B order for stages that hold several pieces of the network.
 

@@ -50,8 +50,8 @@ def test_wrong_splits(split, advice):
 
 BUBBLES = [
     (lambda p, m: (p - 1) / m, "the other definition"),
-    (lambda p, m: (p - 1) / (m + p), "How many turns"),
-    (lambda p, m: p / (m + p), "idle in stages - 1 turns"),
+    (lambda p, m: (p - 1) / (m + p), "as boxes"),
+    (lambda p, m: p / (m + p), "idle boxes"),
 ]
 
 
@@ -119,7 +119,7 @@ STAGES = [
     (((UP, UP.replace("stage.up", "stage.down")),), "GPUs would wait"),
     (((GRADIENT, GRADIENT.replace("if stage.before is not None", "if True")),), "no stage before"),
     (((DOWN, DOWN.removeprefix("sent.append(")[:-1]),), "may never arrive"),
-    ((("outputs.backward(gradient)", "outputs.sum().backward()"),), "outputs.backward(gradient)"),
+    ((("outputs.backward(gradient)", "outputs.sum().backward()"),), "what the next stage sends"),
 ]  # fmt: skip
 ANOTHER_WAY = [
     (DOWN, "message = dist.isend(outputs.detach(), dst=stage.after, group=stage.down)\n"
@@ -152,7 +152,7 @@ CUTS = [
      "wrong axis"),
     ("weight.tensor_split(size, dim=1)", "weight.tensor_split(size)", "wrong axis"),
     ("(size, dim=1)[rank], bias", "(size, dim=1)[rank], bias.tensor_split(size)[rank]",
-     "keep the whole bias"),
+     "Which outputs does this rank"),
 ]  # fmt: skip
 
 
@@ -209,10 +209,10 @@ def test_a_notebook_that_has_used_a_gpu_can_check():
 
 
 BYTES = [
-    ("2 * (ranks - 1) / ranks * numbers", "numbers", "2 (p - 1) / p"),
+    ("2 * (ranks - 1) / ranks * numbers", "numbers", "rank of a ring"),
     ("* numbers * itemsize", "* numbers", "`itemsize` bytes"),
     ("2 * (ranks - 1)", "(ranks - 1)", "twice"),
-    (" + sum(sizes[2:-1:2])", "", "only the forward pass"),
+    (" + sum(sizes[2:-1:2])", "", "what is summed in the backward"),
     ("(i + 1) * o", "i * o", "Biases"),
 ]
 

@@ -149,9 +149,9 @@ def at(sizes, gains, p, usl=usl):
 
 
 RANGES = [
-    (free_usl, at, "take κ = 0"),
-    (cut, at, "the best σ is then"),
-    (without_sigma_below_0, at, "fit κ again"),
+    (free_usl, at, "which law is left"),
+    (cut, at, "the best σ is"),
+    (without_sigma_below_0, at, "the best κ is"),
 ]
 
 
@@ -239,14 +239,14 @@ def cost(line, devices=True, days=True, scale=3.6e6, none=None, kilo=1e3, giga=1
     gpus = int(dict(part.split("=") for part in allocated.split(",")).get("gres/gpu", 0))
     total = 24 * int(before or 0) * days + hours + minutes / 60 + seconds / 3600
     factor = {"K": kilo, "M": 1e6, "G": giga}.get(energy[-1:], 1)
-    kwh = float(energy.rstrip("KMG")) * factor / scale if energy else none
+    kwh = float(energy.rstrip("KMG")) * factor / scale if energy.strip("0") else none
     return total * (gpus if devices or not gpus else 1), kwh
 
 
 COSTS = [
     (lambda line: cost(line, devices=False), "Multiply by the GPUs"),
     (lambda line: cost(line, days=False), "a day and two hours"),
-    (lambda line: cost(line, none=0.0), "return None"),
+    (lambda line: cost(line, none=0.0), "not 0 kWh"),
     (
         lambda line: (cost(line)[0] * (2 if "node=2" in line else 1), cost(line)[1]),
         "on all of its nodes",
@@ -279,6 +279,7 @@ def test_wrong_sweet_spots(function, words):
     assert_advice(failure(check.check_12_7, cost, function), words)
 
 
+NO_NUMBER = "ask for all of the ranks that you can get, because more is better"
 WORDS = "these are some words of mine, which say what I found on these 2 cores and why it matters"
 
 
@@ -288,9 +289,10 @@ def test_three_parts_in_own_words():
 
 @pytest.mark.parametrize(
     ("texts", "words"),
-    [((WORDS, "", WORDS), "how many ranks to ask for"),
-     (("Is it?", WORDS, WORDS), "what you wanted to know"),
-     ((WORDS, WORDS, "Much."), "cannot tell"),
+    [((WORDS, "", WORDS), "How many ranks, and"),
+     (("Is it?", WORDS, WORDS), "Who has to decide"),
+     ((WORDS, WORDS, "Much."), "these runs not tell"),
+     ((WORDS, NO_NUMBER, WORDS), "Which measured value"),
      ((WORDS, WORDS.upper(), f"{WORDS} today"), "answers a different question")],
 )  # fmt: skip
 def test_a_part_that_says_nothing(texts, words):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.settings import rubric
-from lessons.toolkit import foretelling
+from lessons.toolkit import answers, foretelling
 
 NAME = "k80_resnet152"
 ASKED = rubric.load_rubric(rubric.FOLDER / "12.yaml")
@@ -33,3 +33,33 @@ def test_the_truths_are_those_that_grading_knows_and_no_file_of_students_says_th
     root = Path(foretelling.__file__).parents[2]
     for file in (Path(foretelling.__file__), *root.glob("lessons/12_scaling/**/*.*")):
         assert not plain.search(file.read_text(encoding="utf-8")), file.name
+
+
+def test_an_interval_counts_as_it_was_before_the_first_look(tmp_path, capsys):
+    path = tmp_path / "answers.txt"
+    assert foretelling.first({NAME: (900, 1100)}, path) == {NAME: (900, 1100)}
+    answers.note(path, **{f"foretold_{NAME}": "900 to 1100"})
+    assert foretelling.first({NAME: (960, 1000)}, path) == {NAME: (900, 1100)}
+    assert "900 to 1100" in capsys.readouterr().out
+
+
+def ideal(table):
+    grown = table.asked / table.sizes[-1]
+    return table.values[-1] / grown if table.is_time else table.values[-1] * grown
+
+
+def below_ideal(table):
+    """Return the widest interval whose better end is 2 % better than ideal scaling."""
+    if table.is_time:
+        return ideal(table) / 1.02, ideal(table) / 1.02 * table.widest
+    return 1.02 * ideal(table) / table.widest, 1.02 * ideal(table)
+
+
+def around_ideal(table):
+    return ideal(table) / table.widest**0.5, ideal(table) * table.widest**0.5
+
+
+@pytest.mark.parametrize("rule", [below_ideal, around_ideal])
+def test_a_rule_of_thumb_is_not_always_honest(rule):
+    intervals = {name: rule(table) for name, table in foretelling.TABLES.items()}
+    assert not all(foretelling.reveal(name, *ends) for name, ends in intervals.items())

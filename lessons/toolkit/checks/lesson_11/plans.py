@@ -59,6 +59,12 @@ def check_11_1(plan: ModuleType) -> str:
     return "The heaviest stage, for which all others wait, is as light as possible."
 
 
+DRAW = (
+    "Draw 2 stages and 4 micro-batches as boxes, one row for each stage. In one row, count the "
+    "idle boxes and all boxes."
+)
+
+
 @exercise("11.2")
 def check_11_2(bubble: Function) -> str:
     """The idle fraction of the time is 0.5 for 2 stages with 1 micro-batch, and 0.2 with 4."""
@@ -67,14 +73,14 @@ def check_11_2(bubble: Function) -> str:
         mistakes = {
             (stages - 1) / m: "That is the other definition: idle time divided by busy time. Here, "
             "return idle time divided by the whole time, which cannot exceed 1.",
-            (stages - 1) / (m + stages): "How many turns are there? The last stage begins in "
-            "turn number `stages` and then needs m turns.",
-            stages / (m + stages): "A stage is idle in stages - 1 turns, not in `stages` turns.",
+            (stages - 1) / (m + stages): DRAW,
+            stages / (m + stages): DRAW,
+            stages / (m + stages - 1): DRAW,
             1 - right: "That is the share of the time in which a stage works.",
         }
         what = f"bubble({stages}, {m})"
-        compare(number(bubble(stages, m), what), right, what, mistakes)
-    return "A stage has m + stages - 1 turns and is idle for stages - 1 of them."
+        compare(number(bubble(stages, m), what), right, what, mistakes, DRAW)
+    return "Idle turns over all turns of a stage."
 
 
 @exercise("11.3")

@@ -7,7 +7,6 @@ from unittest import mock
 
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise
 from lessons.toolkit.checks.shared.real_ranks import in_new_python, on_ranks, patience
-from lessons.toolkit.ranks.schedules import one_forward_one_backward
 
 WIDTHS = (6, 7, 5, 8, 4)
 CUTS = (0, 1, 2, 4)  # layers of three stages
@@ -15,12 +14,12 @@ PARTS = (3, 4, 2)  # images of the micro-batches
 HANGS = (
     "Forward, receive from stage.before and send to stage.after; backward, the other way round. "
     "dist.send waits until the other side receives, and in 1F1B both sides send. dist.isend goes "
-    "on at once, but a message that nobody keeps may never arrive: sent.append(dist.isend(…))."
+    "on at once, but a message whose request nobody keeps may never arrive."
 )
 ENDS = "The first stage has no stage before it, and the last one none after it."
 NO_GRADIENT = (
-    "Call x.requires_grad_() after x is received and before the layers run; otherwise x.grad is "
-    "None. Only x and the parameters keep their gradients; the outputs do not."
+    "Only x and the parameters keep their gradients; the outputs do not. For a received x, PyTorch "
+    "has to know before the layers run that you want one; otherwise x.grad is None."
 )
 GROUPS = (
     "In 1F1B, activations and gradients are in transit at the same time. If both used one group, "
@@ -50,8 +49,8 @@ def check_11_4(pipeline: ModuleType) -> str:
     for number, parameter in enumerate(whole.parameters()):
         gradient, right = found[number], parameter.grad
         if gradient is None or not torch.allclose(gradient, right, rtol=0, atol=1e-9):
-            advice = "Does it call outputs.backward(gradient) with what the next stage sends back? "
-            advice += "A received tensor needs the shape and the type of the one that is sent."
+            advice = "Does the backward pass begin with what the next stage sends back? A received "
+            advice += "tensor needs the shape and the type of the one that is sent."
             what = f"the gradient of layer {number // 2} is {first(right)}"
             raise CheckFailed(what, "none" if gradient is None else first(gradient), advice)
     return "Activations go forward, gradients come back, and all layers learn as in one process."
@@ -88,6 +87,20 @@ def train(pipeline: ModuleType, rank: int, xs: Sequence[Any], pulls: Sequence[An
     for message in sent:
         message.wait()
     return [parameter.grad for parameter in layers.parameters()]
+
+
+def one_forward_one_backward(stages: int, micro_batches: int) -> list[list[tuple[str, int]]]:
+    """Return each stage's order of work in 1F1B."""
+    orders = []
+    for stage in range(stages):
+        ahead = min(micro_batches, stages - stage)
+        order = [("F", number) for number in range(ahead)]
+        for number in range(micro_batches):
+            order.append(("B", number))
+            if number + ahead < micro_batches:
+                order.append(("F", number + ahead))
+        orders.append(order)
+    return orders
 
 
 def layers_of(numbers: Sequence[int]) -> Any:

@@ -24,18 +24,13 @@ def check_11_5(cut: Function) -> str:
             right = weight.tensor_split(ranks, axis)[rank]
             right_bias = bias if way == "row" else bias.tensor_split(ranks)[rank]
             if not close(part, right):
-                advice = "Take part number `rank` of `tensor_split(size, dim=…)`."
+                advice = "Which of tensor_split's parts, along which axis?"
                 if close(part, weight.tensor_split(ranks, 1 - axis)[rank]):
-                    advice = (
-                        "That is the wrong axis. A weight has the shape (outputs, inputs). A column"
-                        " layer keeps some outputs, dim=0; a row layer keeps some inputs, dim=1. "
-                        "(Papers write x A, where A is transposed.)"
-                    )
+                    advice = "That is the wrong axis: which axis of (outputs, inputs) are the "
+                    advice += "outputs, and which does this way keep whole?"
                 raise CheckFailed(f"{what}: a weight {first(right)}", first(part), advice)
             if not close(part_bias, right_bias):
-                advice = "A bias belongs to an output: cut it like the weight's outputs."
-                if way == "row":
-                    advice = "Every rank has all outputs of a row layer: keep the whole bias."
+                advice = "A bias belongs to an output. Which outputs does this rank compute?"
                 raise CheckFailed(f"{what}: a bias {first(right_bias)}", first(part_bias), advice)
     return "Columns and rows are cut correctly, even though 7 is not a multiple of 3."
 
@@ -81,11 +76,14 @@ def try_block(block: Function, ranks: int) -> None:
     right, whole = gradients([x, w1, b1, w2, b2], on_one)
     for rank, (found, grads) in enumerate(on_ranks(ranks, on_rank, check_11_6, ALIKE)):
         if not close(found, right):
-            advice = "The order is linear(…, *column), relu, linear(…, row[0]), FromParts, row[1]."
+            advice = (
+                "Compute on paper, for two neurons on two ranks, what each rank has after each "
+            )
+            advice += "of the two layers."
             if close(found, right + (ranks - 1) * b2):
-                advice = "The bias was added on every rank: add it once, after FromParts."
+                advice = "The bias was added on every rank, so the sum has it once for each."
             elif close(found, on_one(*parts(rank))):
-                advice = "That is only this rank's part. FromParts, in its forward pass, sums them."
+                advice = "That is only this rank's part of the output."
             what = f"{ranks} ranks: the output of rank {rank}"
             raise unlike(what, found, right, advice)
         cuts = [tensor.tensor_split(ranks)[rank] for tensor in whole[1:3]]
@@ -94,14 +92,13 @@ def try_block(block: Function, ranks: int) -> None:
             if close(one, other) or (one is None and rank and name == NAMES[4]):
                 continue  # adding the bias on rank 0 alone, before the sum, is right as well
             advice = (
-                "That is only the gradient from this rank's part. All parts use x, so their "
-                "gradients add up: use ToParts first; its backward pass sums."
+                "That is only the gradient from this rank's part, although all parts use x. Which "
+                "operator stands at the place where x goes to all of them?"
             )
             if close(one, ranks * other):
                 advice = (
-                    "The gradient is p times too large: each operator sums in only one direction. "
-                    "FromParts sums in the forward pass. In its backward pass, d sum / d part is 1 "
-                    "for every part."
+                    "The gradient is p times too large. If y = a + b, what is the gradient of a, "
+                    "given that of y?"
                 )
             what = f"{ranks} ranks: the gradient of {name} on rank {rank}"
             raise unlike(what, one, other, advice)
@@ -127,12 +124,9 @@ NUMBERS = {  # wrong numbers of one allreduce
         PARAMS * BATCH: "A gradient is as large as its parameter, whatever the batch.",
     },
     "tensor": {
-        BATCH * 266: "That is only the forward pass. The backward pass sends the gradient of every "
-        "block's input, except for the first block, whose input is the images.",
+        BATCH * 266: "That is only the forward pass. What is summed in the backward pass?",
         ACTIVATIONS + BATCH * 784: "No gradient with respect to the images is needed.",
-        ACTIVATIONS + BATCH * 512: "Only the outputs of blocks are sent, that is, of every second "
-        "layer: sizes[2], sizes[4], … in the forward pass, and all of these except the last in the "
-        "backward pass.",
+        ACTIVATIONS + BATCH * 512: "Not every layer's outputs are sent: what stays on its rank?",
         ACTIVATIONS // BATCH: "Count activations for every image of the batch.",
     },
 }
@@ -145,9 +139,7 @@ def check_11_7(bytes_a_step: Function) -> str:
         right = ring_bytes(way, SIZES, BATCH, ranks, itemsize)
         ring = 2 * (ranks - 1) / ranks * itemsize
         mistakes = {ring * count: advice for count, advice in NUMBERS[way].items()} | {
-            right
-            / ring
-            * itemsize: "Each rank of a ring receives 2 (p - 1) / p of it (lesson 06).",
+            right / ring * itemsize: "How much of it does each rank of a ring receive (lesson 06)?",
             right / itemsize: "That is a count of numbers; each has `itemsize` bytes.",
             right / 2: "An allreduce goes around the ring twice: to add up, and to distribute.",
         }

@@ -52,18 +52,18 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
         sum(e) / len(e): "That is the mean of the Karp–Flatt values e. In least squares, each size "
         "has the weight x².",
     }
-    one_fit(amdahl_f, "amdahl_f", gains, scaling_laws.amdahl, mistakes, "p/S − 1")
+    one_fit(amdahl_f, "amdahl_f", gains, scaling_laws.amdahl, mistakes)
     gains = [each * (p - 0.2 * (p - 1)) for p, each in zip(SIZES, noise, strict=True)]
     s = scaling_laws.gustafson(points(gains)).value
     mistakes = {
         scaling_laws.amdahl(points(gains)).value: "That is Amdahl's f, not Gustafson's s.",
-        1 - s: "S = p − s(p−1): return s, not 1 − s.",
+        1 - s: "Which part of the time does not grow, s or 1 − s?",
     }
-    one_fit(gustafson_s, "gustafson_s", gains, scaling_laws.gustafson, mistakes, "p − S")
+    one_fit(gustafson_s, "gustafson_s", gains, scaling_laws.gustafson, mistakes)
     seconds = [each * (30 + 500 / p) for p, each in zip(SIZES, noise, strict=True)]
     b, a = np.polyfit(1 / np.array(SIZES), seconds, 1)
     found = pair(fixed_and_divided(list(SIZES), seconds), "fixed_and_divided(…)", ("a", "b"))
-    advice = "Use least squares over all sizes, np.polyfit(1/p, T, 1), not two of the points."
+    advice = "Use least squares over all sizes, not two of the points. What is x in this law?"
     what = f"T = {', '.join(f'{t:.4g}' for t in seconds)} s on {', '.join(map(str, SIZES))}"
     compare(found[0], a, f"a for {what}", {b: "Return a, the constant part, first."}, advice)
     compare(found[1], b, f"b for {what}", {}, advice)
@@ -76,20 +76,20 @@ def one_fit(
     gains: list[float],
     law: Function,
     wrong: dict[float, str],
-    y: str,
 ) -> None:
     told = ", ".join(f"{gain:.3g}" for gain in gains)
     what = f"{name} of S = {told} on {', '.join(map(str, SIZES))}"
-    advice = "Fit a line through 0 by least squares: sum(x·y) / sum(x·x), with x = p − 1 and y = "
+    advice = "Bring the law into the form y = f·x. Then fit the slope by least squares, over all "
+    advice += "sizes."
     found = number(function(list(SIZES), list(gains)), what)
-    compare(found, law(points(gains)).value, what, wrong, f"{advice}{y}, over all sizes.")
+    compare(found, law(points(gains)).value, what, wrong, advice)
 
 
 STUDIES = (  # σ and κ of speedups, and what to try if the USL is fitted otherwise
-    (0.02, 0.0005, "Use least squares of p/S − 1 = σ(p−1) + κp(p−1): two columns, lstsq."),
-    (0.05, -0.001, "Where the free fit has κ < 0, take κ = 0 and fit σ again, with one column: "
-     "the best σ is then a different one, that of amdahl_f(…)."),
-    (-0.01, 0.002, "Where the free fit has σ < 0, set σ = 0 and fit κ again: one column, p(p−1)."),
+    (0.02, 0.0005, "Bring the law into the form y = σ·x₁ + κ·x₂, and fit both by least squares."),
+    (0.05, -0.001, "Here the free fit has κ < 0. With κ = 0 the best σ is a different one: which "
+     "law is left?"),
+    (-0.01, 0.002, "Here the free fit has σ < 0. With σ = 0 the best κ is a different one."),
 )  # fmt: skip
 THREE = "Amdahl's, Gustafson's and the USL's answers"
 

@@ -1,5 +1,6 @@
 """Check time to accuracy (12.6), the cost of a result (12.7), and the report (12.8)."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -44,6 +45,7 @@ LINES: dict[str, tuple[float, float | None]] = {  # of sacct -> GPU-hours, kWh
     "77|1-02:00:00|billing=20,cpu=20,gres/gpu:h100=4,gres/gpu=4,mem=1T,node=1|": (104.0, None),
     "78|00:00:36|cpu=16,mem=32G,node=1|7200": (0.0, 0.002),
     "79|00:30:00|cpu=8,gres/gpu=2,mem=64G,node=1|720.50K": (1.0, 720.5e3 / 3.6e6),
+    "81|01:00:00|cpu=8,gres/gpu=1,mem=64G,node=1|0": (1.0, None),
     "80|10:00:00|cpu=512,gres/gpu=64,mem=2T,node=16|1.44G": (640.0, 400.0),
 }
 # Sizes, seconds from start to end, and the size with the smallest cost × time.
@@ -62,20 +64,20 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
         mistakes = {
             hours / 8: "Multiply by the GPUs: you pay for all of them, including idle ones.",
             hours - 96: "1-02:00:00 is a day and two hours.",
-            3600 * hours: "Return hours: divide the seconds by 3,600.",
+            3600 * hours: "These are GPU-seconds.",
             2 * hours: "gres/gpu counts each of the job's GPUs once, on all of its nodes.",
         }
-        advice = "gres/gpu × elapsed seconds / 3600; without gres/gpu it is 0."
+        advice = "Read the line field by field. How many GPUs, for how long?"
         compare(
             number(found, f"GPU-hours of {line}"), hours, f"GPU-hours of {line}", mistakes, advice
         )
         if kwh is None:
             if energy is not None:
-                advice = "No energy was recorded. That is not 0 kWh: return None."
+                advice = "No energy was measured. That is not 0 kWh."
                 raise CheckFailed("kWh is None", shown(energy), advice)
             continue
         mistakes = {kwh * 3.6e6: "1 kWh is 3.6 million joules."}
-        advice = "Joules / 3.6e6. The suffixes K, M and G mean 1e3, 1e6 and 1e9."
+        advice = "How many joules does the last field say, with its letter?"
         compare(number(energy, f"kWh of {line}"), kwh, f"kWh of {line}", mistakes, advice)
     for sizes, seconds, right in SPOTS:
         what = f"sweet_spot({sizes}, {seconds})"
@@ -97,11 +99,10 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
 
 
 FEWEST = 8  # words; the instructor reads them
-HINTS = {
-    "Question": "what you wanted to know, about which network, for which decision",
-    "Recommendation": "how many ranks to ask for, which number in the table supports it, and why "
-    "not more",
-    "What is not known": "what these runs cannot tell, including more sizes and other machines",
+HINTS = {  # in fewer words, so that they are no answer themselves
+    "Question": "Who has to decide what?",
+    "Recommendation": "How many ranks, and by which number?",
+    "What is not known": "What can these runs not tell?",
 }
 
 
@@ -112,7 +113,10 @@ def check_12_8(*texts: Any) -> str:
         words = text.split()
         if len(words) < FEWEST:
             found = counted(len(words), "word")
-            raise CheckFailed(f"“{part}” has at least {FEWEST} words", found, f"Say {hint}.")
+            raise CheckFailed(f"“{part}” has at least {FEWEST} words", found, hint)
+        if part == "Recommendation" and not re.search(r"\d", text):
+            advice = "Which measured value of the table supports it?"
+            raise CheckFailed("a recommendation with its numbers", "none", advice)
     if len({" ".join(text.split()).casefold() for text in texts}) < len(texts):
         advice = "Each part answers a different question; see the text above."
         raise CheckFailed("three texts", "the same one twice", advice)

@@ -1,5 +1,6 @@
 """Check ZeRO by hand (13.1 to 13.4) and the mesh of nodes (13.5), on real ranks."""
 
+import itertools
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType, SimpleNamespace
@@ -12,8 +13,8 @@ from lessons.toolkit.ranks.wire import bytes_received
 Function = Callable[..., Any]
 HANGS = "Every rank must call the same collectives, and each message needs a receiver."
 UNFINISHED = (
-    "Is `wait()` called for each message that batch_isend_irecv returns? Every rank must also "
-    "receive as many messages as its left neighbour sends."
+    "If every rank first sends with a call that waits, nobody receives: begin both messages of a "
+    "round together. Is each message waited for? Does each rank receive as often as it sends?"
 )
 
 
@@ -57,7 +58,7 @@ def try_unit(zero: ModuleType, size: int, rank: int) -> None:
     unit.free()
     unit.gather()
     if not same(unit.whole, expected):
-        advice = "Call dist.all_gather_into_tensor(self.whole, …) with this rank's part."
+        advice = "Which tensor has this rank's numbers after an update, and which one is filled?"
         wanted = f"after gather, whole on rank {rank} of {size} is {numbers(expected)}"
         raise CheckFailed(wanted, numbers(unit.whole), advice)
     gradient = torch.arange(7.0, dtype=torch.float64) * (rank + 1)
@@ -66,17 +67,16 @@ def try_unit(zero: ModuleType, size: int, rank: int) -> None:
     own = torch.cat([gradient, gradient.new_zeros(len(unit.whole) - 7)])
     right, found = part(own / (rank + 1)) * (size + 1) / 2, unit.part.grad
     if found is None or not same(found, right):
-        advice = "Flatten each param.grad in order, torch.cat them, put zeros at the end, and "
-        advice += "write the result of self.reduce_scatter into self.part.grad."
+        advice = "The gradients' numbers need the order of `whole`, and its length."
         if found is not None and same(found, right * size):
-            advice = "That is the sum over all ranks. DDP takes the mean: divide by self.size."
+            advice = "That is the sum over all ranks. What does DDP take?"
         elif found is not None and same(found, part(own) / size):
-            advice = "That is only this rank's gradient: call self.reduce_scatter."
+            advice = "That is only this rank's gradient."
         wanted = f"after collect, part.grad on rank {rank} of {size} is {numbers(right)}"
         raise CheckFailed(wanted, "no gradient" if found is None else numbers(found), advice)
     if any(param.grad is not None for param in params):
         wanted = "after collect, param.grad is None for all params"
-        advice = "Otherwise they stay in memory: set param.grad = None."
+        advice = "As long as a parameter refers to its gradient, it stays in memory."
         raise CheckFailed(wanted, "whole gradients are still there", advice)
 
 
@@ -100,12 +100,17 @@ def check_13_2(ring: ModuleType) -> str:
     sums = torch.stack(inputs).sum(0).chunk(size)
     for rank, (part, received) in enumerate(found):
         if not same(part, sums[rank]):
-            advice = "From the second round on, send the sum so far, not only your own numbers."
+            advice = (
+                "What does a rank send from the second round on, its own numbers or the sum so "
+            )
+            advice += "far?"
             if any(same(part, other) for other in sums):
-                advice = "That is the sum of another rank's part: start with part rank - 1."
+                advice = "That is the sum of another rank's part: which one has to be sent first?"
             elif same(part, inputs[rank].chunk(size)[rank]):
-                advice = "That is only this rank's own part: nothing was added to it. Start by "
-                advice += "sending part rank - 1, so that part rank is received and added last."
+                advice = (
+                    "That is only this rank's own part: nothing was added to it. Which part is "
+                )
+                advice += "received last?"
             what = f"ring_reduce_scatter on rank {rank} of {size} begins {numbers(sums[rank][:3])}"
             raise CheckFailed(what, numbers(part.flatten()[:3]), advice)
         if received is not None and received > 1.2 * 8 * length * (size - 1):
@@ -119,15 +124,10 @@ def check_13_2(ring: ModuleType) -> str:
 
 
 STEPS = {
-    1: (["forward", "backward"],
-        "In stage 1, do nothing here: Zero.before_step collects the gradients."),
-    2: (["forward", "backward", "collect"],
-        "In stage 2, call unit.when_complete(unit.collect), with no brackets after collect."),
-    3: (["gather", "forward", "free", "gather", "backward", "collect", "free"],
-        "Gather in register_forward_pre_hook, free in register_forward_hook, gather again in "
-        "register_full_backward_pre_hook. At the end, collect first, then free: when_complete runs "
-        "its calls in the given order."),
-}  # fmt: skip
+    1: ["forward", "backward"],
+    2: ["forward", "backward", "collect"],
+    3: ["gather", "forward", "free", "gather", "backward", "collect", "free"],
+}
 
 
 def noted_step(watch: Function, stage: int) -> list[str]:
@@ -139,7 +139,7 @@ def noted_step(watch: Function, stage: int) -> list[str]:
 
     def note(name: str, *given: Any) -> None:
         if given:
-            advice = f"PyTorch calls hooks with arguments: register `lambda *_: unit.{name}()`."
+            advice = "PyTorch calls a hook with arguments. What you register has to take them."
             found = f"called with {len(given)} arguments"
             raise CheckFailed(f"unit.{name}() is called without arguments", found, advice)
         events.append(name)
@@ -156,6 +156,11 @@ def noted_step(watch: Function, stage: int) -> list[str]:
 
     module = Module()
     watch(module, unit, stage)
+    if events:
+        advice = "With brackets behind its name a function runs at once. A hook is a function that "
+        advice += "PyTorch calls later."
+        found = f"watch itself has called unit.{events[0]}()"
+        raise CheckFailed("watch only registers what is to be called", found, advice)
     module(torch.ones(3, requires_grad=True)).sum().backward()
     for call in filter(None, calls):
         call()
@@ -165,11 +170,17 @@ def noted_step(watch: Function, stage: int) -> list[str]:
 @exercise("13.3")
 def check_13_3(watch: Function) -> str:
     """In stage 3, a unit is gathered only while its module computes, forward or backward."""
-    for stage, (right, advice) in STEPS.items():
+    for stage, right in STEPS.items():
         found = noted_step(watch, stage)
         if found != right:
-            what = f"in a step of stage {stage}: {', '.join(right)}"
-            raise CheckFailed(what, ", ".join(found), advice)
+            pairs = itertools.zip_longest(found, right, fillvalue="nothing more")
+            place, (one, other) = next((i, p) for i, p in enumerate(pairs) if p[0] != p[1])
+            after = f"after {found[place - 1]}" if place else "at first"
+            what = f"in a step of stage {stage}, {after}: {other}"
+            advice = (
+                "Compare with the row of this stage in the table. Which hook runs at this time?"
+            )
+            raise CheckFailed(what, one, advice)
     return (
         "Stage 1 collects before the update, stage 2 as soon as a unit has its gradients, and "
         "stage 3 also gathers and frees each unit twice."
@@ -192,15 +203,15 @@ def check_13_4(zero: ModuleType) -> str:
         found = on_ranks(len(norms), partial(try_clip, zero, norms), check_13_4, HANGS)
         for rank, norm in enumerate(norms):
             mistakes = {
-                0.03 / 0.05: "A norm below `most` is not scaled: the factor is at most 1 (clamp).",
-                3.0: "Nothing was scaled. Scale in place: gradient.mul_(factor).",
-                1.0: "That is the norm of only this rank's parts: add up the squares of all ranks.",
-                3 / 7: "Norms do not add up, but their squares do. Take the root after the sum.",
-                3 / 25: "The root is missing: the norm is the square root of the sum of squares.",
+                0.03 / 0.05: "A norm below `most` is not scaled.",
+                3.0: "Nothing was scaled: the caller goes on with the tensors that it gave.",
+                1.0: "That is the norm of only this rank's parts.",
+                3 / 7: "Norms do not add up. What does?",
+                3 / 25: "The root is missing.",
             }
             what = f"parts of norms {norms}, clipped to 1: norm on rank {rank}"
-            advice = "Multiply by most / (norm + 1e-6), at most by 1; norm is the root of the sum "
-            compare(found[rank], norm * factor, what, mistakes, f"{advice}of all squares.")
+            advice = "Compute the norm of all gradients by hand, from both ranks' numbers."
+            compare(found[rank], norm * factor, what, mistakes, advice)
     return "All ranks use one factor, from the norm of all their parts."
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from lessons.toolkit.checks.lesson_11.stages import one_forward_one_backward
 from lessons.toolkit.ranks.schedules import (
     Deadlock,
     bubble,
     held,
     interleaved,
-    one_forward_one_backward,
     timed,
 )
 
