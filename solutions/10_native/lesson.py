@@ -85,11 +85,11 @@ course.answers.note(predict_late=predict_late, predict_share=predict_share)
 # |---|---|---|
 # | meet | `init_process_group`, a back end, a timeout | no rank knows the others |
 # | pin | `torch.device("cuda", …)` by the *local* rank; `torch.cuda.set_device` for calls that name no device | all ranks of a node use GPU 0: `Duplicate GPU detected` ([What NCCL says](../../docs/nccl.md); not run here) |
-# | share out | `DataLoader(sampler=DistributedSampler(images))` | every rank reads every image |
-# | shuffle | `sampler.set_epoch(epoch)` | every epoch has the same order |
-# | wrap | `DistributedDataParallel(model)` | N networks that drift apart |
+# | share out | a `DistributedSampler` | every rank reads every image |
+# | shuffle | its `set_epoch` | every epoch has the same order |
+# | wrap | `DistributedDataParallel` | N networks that drift apart |
 # | rank 0 only | prints, checkpoints | every line N times, broken files |
-# | leave | `destroy_process_group` | a warning of PyTorch with NCCL (not run here) |
+# | leave | `destroy_process_group` | with NCCL, a warning (not run here) |
 #
 # The wrapper sends rank 0's parameters to all ranks, once. In every step it averages gradients over *ranks*, so a
 # small batch counts as much as a large one.

@@ -15,9 +15,8 @@
 #
 # **How many GPUs should I ask for, and what can I say about 1,024?**
 #
-# Before a long training run you measure a short one at a few sizes. You measure three kinds of scaling in one job,
-# fit the laws that everybody quotes, and find out how far they can predict. Then you weigh cost against time and
-# write a report.
+# You measure three kinds of scaling in one job, fit the laws that everybody quotes, and find out how far they can
+# predict. Then you weigh cost against time and write a report.
 #
 # Allow two hours, without the report. On two idle CPU cores all jobs on this page take about a minute.
 
@@ -137,8 +136,7 @@ course.plots.scaling_study(runs)
 # much.
 #
 # A difference smaller than these ranges is *not distinguishable*: a complete answer for your report. **Efficiency
-# above 1** needs an explanation: a smaller batch that fits into the cache, or a baseline that was slowed down. Two
-# sizes fit every law.
+# above 1** needs an explanation, such as a baseline that was slowed down.
 #
 # ## One number for what is lost
 #
@@ -311,7 +309,7 @@ course.plots.nodes()
 
 # %% [markdown]
 # No fit knows where the first node (drawn above) ends and the network begins, how much a repeat would differ, or
-# whether each device's batch stayed the same. (In MLPerf's table that batch doubled from 32 to 64 GPUs.) So take the
+# whether each device's batch stayed the same. So take the
 # laws' range and widen it to allow for what you do not know.
 #
 # **Exercise 12.5.** For each table, write an interval, low and high, in the table's unit. Once you have run the cell
@@ -429,8 +427,8 @@ def sweet_spot(sizes, seconds):
 course.check("12.7", cost, sweet_spot)
 
 # %% [markdown]
-# This cell shows what your own jobs cost, from the scheduler's accounting (if your site keeps it), and time and cost
-# of the small set, of the large set by the line 313 + 2,052/p, and of your epoch scaling.
+# This cell shows what your own jobs cost (if your site keeps accounts), and time and cost of both published sets (of the
+# large one by the line 313 + 2,052/p) and of your epoch scaling.
 
 # %%
 numbers = ",".join(sorted({run.job_id for run in (*runs, *trained.values()) if run.job_id}))

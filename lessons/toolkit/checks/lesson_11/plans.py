@@ -49,8 +49,7 @@ def check_11_1(plan: ModuleType) -> str:
         if found > best:
             advice = (
                 "Filling one stage after the other does not find the best cut. These few layers can"
-                " be cut in only a few ways: try them all (itertools.combinations of the places "
-                "between layers)."
+                " be cut in only a few ways: try them all."
             )
             if max(steps) - min(steps) <= 1:
                 advice = "Equal numbers of layers do not mean equal work: add up the costs."
