@@ -257,8 +257,9 @@ if not counted:
 course.plots.measured_stages(speed)
 
 # %% [markdown]
-# The formula counts only the bubble. The measured idle time also has the messages and unequal stages. One rank receives the activations at the cut (2,048 images × 512 numbers × 4
-# bytes), and the other as many gradients, whatever the number of micro-batches or layers.
+# The formula counts only the bubble; in the measurement, ranks also wait for messages and for the heavier stage. One
+# rank receives the activations at the cut (2,048 images × 512 numbers × 4 bytes), and the other as many gradients,
+# whatever the number of micro-batches or layers.
 #
 # ## Why it hangs
 #
@@ -303,15 +304,15 @@ course.predictions.compare("predict_orders", "".join(sorted(ended)))
 # - The second layer is cut by *inputs* and is called a **row** layer. Each rank's input is its own hidden
 #   numbers. Its result is one term of a sum: add up the ranks' results, then add the bias once.
 #
-# Two operators stand around the two layers. Forward, `ToParts` in front of the column layer sums nothing, and
-# `FromParts` behind the row layer sums the ranks' results. And backward? The images went to all parts, and each part
-# sends a gradient back; the sum of all parts went on. Derive for each operator whether its backward pass sums or not.
+# Two operators enclose the two layers: `ToParts` before the column layer, `FromParts` after the row layer. In the
+# forward pass, `ToParts` passes the images on, and `FromParts` sums the ranks' results. What do they do in the backward
+# pass? Derive it: what is the gradient of a number that went to every part, and what that of one term of a sum?
 #
 # **Exercise 11.5.** `cut` in `tensor_layers.py` returns this rank's part of a weight and a bias. Mind the axis:
 # PyTorch's weight is (outputs, inputs); papers write it the other way round.
 #
-# **Exercise 11.6.** In the same file, fill in the two operators, and `block`. With the usual
-# mistakes the loss still falls, so the check compares outputs and gradients with those of the whole layers.
+# **Exercise 11.6.** In the same file, fill in the two operators, and `block`. With the usual mistakes the loss still
+# falls, so the check compares outputs and gradients with those of the whole layers.
 
 # %% tags=["check"]
 course.check("11.5", tensor_layers.cut)

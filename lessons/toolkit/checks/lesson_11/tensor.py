@@ -93,7 +93,7 @@ def try_block(block: Function, ranks: int) -> None:
                 continue  # adding the bias on rank 0 alone, before the sum, is right as well
             advice = (
                 "That is only the gradient from this rank's part, although all parts use x. Which "
-                "operator stands at the place where x goes to all of them?"
+                "operator is at the place where x goes to all of them?"
             )
             if close(one, ranks * other):
                 advice = (
