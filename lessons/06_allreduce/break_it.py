@@ -10,6 +10,7 @@ import numpy as np
 from mpi4py import MPI
 
 from lessons.toolkit import data
+from lessons.toolkit.probes.collectives import half_a_ring
 from lessons.toolkit.record import Run
 
 from collectives import ring_allreduce
@@ -19,18 +20,6 @@ from train import evaluate, update
 comm = MPI.COMM_WORLD
 FAULTS = ("nothing", "divide", "half", "slice", "send")
 LOOKS = (1, 2, 5, 10, 20, 50, 100, 200)  # the ranks are compared after these steps
-
-
-def half_a_ring(comm, values):
-    """Run only the first half: chunks are added up, and nobody passes the finished ones on."""
-    chunks = np.array_split(values, comm.size)
-    received = np.empty_like(chunks[0])
-    for number in range(comm.size - 1):
-        give = chunks[(comm.rank - number) % comm.size]
-        take = chunks[(comm.rank - number - 1) % comm.size]
-        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-        comm.Sendrecv(give, dest=right, recvbuf=received[: take.size], source=left)
-        take += received[: take.size]
 
 
 def mean_of_all(gradients, without):

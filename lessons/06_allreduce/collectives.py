@@ -9,9 +9,7 @@ import numpy as np
 def ps_allreduce(comm, values):
     """Add up on a parameter server: rank 0 collects every array and sends the sum to all."""
     rank, size = comm.Get_rank(), comm.Get_size()
-    raise NotImplementedError(
-        "Exercise 6.1: rank 0 receives from all and sends to all, the others mirror it"
-    )
+    raise NotImplementedError("Exercise 6.1: the part of rank 0, and that of the others")
 
 
 def ring_allreduce(comm, values):
@@ -20,9 +18,7 @@ def ring_allreduce(comm, values):
     right = (rank + 1) % size
     left = (rank - 1) % size
     chunks = np.array_split(values, size)  # these are views: writing into a chunk changes values
-    raise NotImplementedError(
-        "Exercise 6.2: size - 1 rounds that add chunks, size - 1 that pass them on"
-    )
+    raise NotImplementedError("Exercise 6.2: both halves of the ring")
 
 
 def overlapped_allreduce(comm, gradients):
@@ -30,6 +26,4 @@ def overlapped_allreduce(comm, gradients):
 
     gradients is a generator: while it computes the next array, the last one may already travel.
     """
-    raise NotImplementedError(
-        "Exercise 6.5: Iallreduce as each array comes, all waits at the very end"
-    )
+    raise NotImplementedError("Exercise 6.5: sums that travel while the next array is computed")

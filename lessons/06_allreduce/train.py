@@ -24,9 +24,7 @@ def update(params, gradients, lr):
 
 def steps(epochs, nranks, n, batch):
     """Return the total updates if `nranks` share `epochs` epochs and each takes `batch` samples."""
-    raise NotImplementedError(
-        "Exercise 6.4: samples of all epochs / samples of one update, rounded up"
-    )
+    raise NotImplementedError("Exercise 6.4: the number of updates in all")
 
 
 def train(mc, args, mnist):

@@ -46,11 +46,9 @@ def alone(job):
     """Return the work of a rank that exchanges nothing. Nothing here comes from train.py."""
     import tensorflow as tf
 
-    from lessons.toolkit.clock.keras_work import KerasWork
+    from lessons.toolkit.clock.keras_work import KerasWork, pin
 
-    gpus = tf.config.list_physical_devices("GPU")
-    if gpus:
-        tf.config.set_visible_devices(gpus[job.local_rank], "GPU")
+    pin(job.local_rank)
     adam = tf.keras.optimizers.Adam(job.args.lr * job.size)
     return KerasWork(network(job), adam, job.args)
 

@@ -9,7 +9,7 @@ import numpy as np
 def ps_allreduce(comm, values):
     """Add up on a parameter server: rank 0 collects every array and sends the sum to all."""
     rank, size = comm.Get_rank(), comm.Get_size()
-    ### BEGIN SOLUTION Exercise 6.1: rank 0 receives from all and sends to all, the others mirror it
+    ### BEGIN SOLUTION Exercise 6.1: the part of rank 0, and that of the others
     if rank == 0:
         received = np.empty_like(values)
         for source in range(1, size):
@@ -29,7 +29,7 @@ def ring_allreduce(comm, values):
     right = (rank + 1) % size
     left = (rank - 1) % size
     chunks = np.array_split(values, size)  # these are views: writing into a chunk changes values
-    ### BEGIN SOLUTION Exercise 6.2: size - 1 rounds that add chunks, size - 1 that pass them on
+    ### BEGIN SOLUTION Exercise 6.2: both halves of the ring
     received = np.empty_like(chunks[0])  # the first chunk is the largest
     for number in range(size - 1):
         give = chunks[(rank - number) % size]
@@ -48,7 +48,7 @@ def overlapped_allreduce(comm, gradients):
 
     gradients is a generator: while it computes the next array, the last one may already travel.
     """
-    ### BEGIN SOLUTION Exercise 6.5: Iallreduce as each array comes, all waits at the very end
+    ### BEGIN SOLUTION Exercise 6.5: sums that travel while the next array is computed
     started = []
     for gradient in gradients:
         total = np.empty_like(gradient)

@@ -194,7 +194,7 @@ course.check("6.3", model, fit)
 # %% [markdown]
 # ## Five calls
 #
-# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow with a handful of calls. The published demo reads:
+# Cray's CPE ML Plugin (2018) is allreduce for TensorFlow in a handful of calls. Its published demo reads:
 #
 #     mc.init(1, 1, totsize, "tensorflow")             # numbers of all gradients together
 #     mc.config_team(0, 0, 100, max_steps, 2, 200)     # … a report every 200 steps
@@ -240,8 +240,7 @@ course.plots.speedup(list(runs.values()))
 # %% [markdown]
 # **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly
 # 0. Five seeds with 12,800 images ended at test accuracies from 0.920 to 0.933, on 1, 2 and 4 ranks. The time does
-# *not* fall: a step takes a fraction of a millisecond to compute, and then 200 kB are exchanged, however many ranks
-# there are.
+# *not* fall: a step takes a fraction of a millisecond to compute, and then the ranks exchange 200 to 400 kB each.
 #
 # ## Break it
 #
@@ -284,7 +283,7 @@ course.plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # - A spread of 0 proves that all ranks agree, but not that they are right. With `divide` and with `slice` all ranks
 #   take the same wrong step. Only the comparison with one rank shows the fault.
 # - `divide` takes steps twice as long, and learns *more* in two epochs.
-# - With `half` each rank has one finished chunk and one with only its own gradients.
+# - With `half` each rank has one finished chunk and one with only its own gradients (on four ranks also partial sums).
 # - Open MPI buffers up to about 4 kB between two ranks of one node: 800 bytes were sent, 8,000 were not.
 #
 # ## While the backward pass still runs
@@ -292,7 +291,8 @@ course.plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # Part of the exchange can be hidden. The last layer's gradient is ready first, and can travel while earlier ones are
 # computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request; `request.Wait()` waits for it.
 # `total` must be another array. MPI reads `gradient` until `Wait`, but mpi4py does not keep it alive. If nothing else
-# does, its memory is reused, and the sum is garbage.
+# does, its memory is reused or given back: the sum is garbage, or the job ends with a segmentation fault (two ranks, a
+# million numbers, Open MPI 5.0.11).
 #
 # **Exercise 6.5.** Complete `overlapped_allreduce` in `collectives.py`.
 
@@ -349,7 +349,8 @@ course.plots.allreduce_times(points, lines, [unseen])
 # The ring's bytes do not grow with p, but the number of its messages does. There are 2(p − 1), one after another, and
 # each has latency α. A **tree** sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling**
 # (partners at distance p/2, p/4, …, each time with half the data) sends as few messages as the tree and as few bytes
-# as the ring. The table assumes α = 5 µs and 12.5 GB/s, typical of one network card between nodes:
+# as the ring. The cell assumes α = 5 µs and 12.5 GB/s, typical of one network card between nodes. Before you run it,
+# guess: how many times slower than the tree is the ring for 4 kB on 1,024 ranks?
 
 # %%
 alpha, beta = 5e-6, 1 / 12.5e9
@@ -408,11 +409,10 @@ course.plots.nodes()
 # longer one by one than fused. The two halves together take about as long as the allreduce.
 #
 # In the `full` profile, the cell measures within a node, with all its GPUs, and between two nodes (drawn above), up to
-# 512 MB, because 10 MB is too little to fill NVLink. Others measured a bus bandwidth of 208 GB/s for two A100 joined by all
-# 12 links (data sheet: 300; NVIDIA/nccl-tests#178), and 91 between two nodes of eight A100 with four 200 Gb/s cards
-# each (data sheet: 100; nccl-tests#100). Where four A100 are joined without a switch, a pair has 4 links: 100 GB/s
-# (computed). This cell's two nodes use one GPU each, and so perhaps one card: 25 GB/s. [What NCCL
-# says](../../docs/nccl.md) explains its errors, and how to see which network it uses.
+# 512 MB, because 10 MB is too little to fill NVLink. Others measured a bus bandwidth of 208 GB/s for two A100 joined by
+# all 12 links (data sheet: 300, of which about 240 can be used; NVIDIA/nccl-tests#178 and #149). This cell's two nodes
+# use one GPU each, and so perhaps one card: 25 GB/s (data sheet). [What NCCL says](../../docs/nccl.md) explains its
+# errors, and how to see which network it uses.
 #
 # ## Late, and early
 #
@@ -428,7 +428,8 @@ for m in exchange.measures:
         print(f"{what:28} {1000 * m['value']:8.2f} ms per step")
 
 # %% [markdown]
-# Overlapping gains little on a CPU, because the same core computes and moves the message.
+# Overlapping gains little on a CPU: the same core computes and moves the message, and MPI moves it only inside MPI's
+# calls, here in `Wait`.
 #
 # ## Write down your answers
 #
@@ -451,7 +452,7 @@ for m in exchange.measures:
 # than it was. Defend it with the picture that `exchange.py` draws, and say why it is not even faster.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: five names, see above; use model() with alpha = 0 and beta = 1 if you like
+### BEGIN SOLUTION Answer: five names, see above
 ring_1024_mb = 2 * 1023 / 1024 * 102.5
 server_1024_gb = 2 * 1024 * 102.5 / 1000
 whole_arrays = 8 / 2
@@ -461,9 +462,8 @@ four_runs = "DABC"
 note = course.answers.note
 note(ring_1024_mb=ring_1024_mb, server_1024_gb=server_1024_gb, whole_arrays=whole_arrays)
 note(servers_16=servers_16, four_runs=four_runs)
-ring_mb, server_mb = (model(scheme, 4, 102.5, 0, 1) for scheme in ("ring", "servers"))
-course.predictions.compare("predict_ring_mb", ring_mb, "MB", how="computed")
-course.predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
+course.predictions.compare("predict_ring_mb", 153.75, "MB", how="computed")
+course.predictions.compare("predict_server_mb", 820, "MB", how="computed")
 
 # %% [markdown]
 # ## Traps
@@ -485,7 +485,7 @@ course.predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 #
 # ## Recap
 #
-# - A ring moves 2(p − 1)/p arrays per rank, and one server moves 2p. A message takes α + βn.
+# - A ring moves 2(p − 1)/p arrays per rank, and one separate server moves 2p. A message takes α + βn.
 # - For many ranks or small arrays use trees, and send small arrays as one.
 # - The slowest rank sets the pace. A correct program has equal parameters on all ranks, but so do many wrong ones.
 #

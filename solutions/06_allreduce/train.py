@@ -24,7 +24,7 @@ def update(params, gradients, lr):
 
 def steps(epochs, nranks, n, batch):
     """Return the total updates if `nranks` share `epochs` epochs and each takes `batch` samples."""
-    ### BEGIN SOLUTION Exercise 6.4: samples of all epochs / samples of one update, rounded up
+    ### BEGIN SOLUTION Exercise 6.4: the number of updates in all
     return math.ceil(epochs * n / (batch * nranks))
     ### END SOLUTION
 

@@ -27,9 +27,9 @@ LOOKS = (1, 2, 5, 10, 20, 50, 100)  # the ranks are compared after these steps
 def make_optimizer(lr, without):
     """Do step 3, or half of it."""
     if without == "average":
-        return keras.optimizers.Adam(lr * hvd.size())
+        return keras.optimizers.Adam(float(train.make_optimizer(lr).learning_rate))
     if without == "scale":
-        return hvd.DistributedOptimizer(keras.optimizers.Adam(lr))
+        return train.make_optimizer(lr / hvd.size())
     return train.make_optimizer(lr)
 
 

@@ -10,21 +10,22 @@ from lessons.toolkit.checks import lesson_07
 BROADCAST = "    broadcast_variables(model.variables, root_rank=0)\n"
 PROGRAM_MISTAKES = [
     ("7.1", "    hvd.init()\n", "", "Begin with hvd.init()"),
-    ("7.1", "gpus[hvd.local_rank()]", "gpus[hvd.rank()]", "hvd.local_rank()"),
+    ("7.1", "gpus[hvd.local_rank()]", "gpus[hvd.rank()]", "number counts within"),
+    ("7.1", "gpus[hvd.local_rank()]", "gpus[hvd.rank() % len(gpus)]", "number on its node"),
     ("7.1", "gpus[hvd.local_rank()]", "gpus[0]", "share GPU 0"),
     ("7.2", "hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
      "keras.optimizers.Adam(lr * hvd.size())", "trains its own network"),
-    ("7.2", "lr * hvd.size()", "lr", "lr * hvd.size()"),
-    ("7.2", "lr * hvd.size()", "lr / hvd.size()", "Multiply instead of dividing"),
-    ("7.3", "broadcast_variables(model.variables, root_rank=0)", "pass", "broadcast_variables"),
+    ("7.2", "lr * hvd.size()", "lr", "imply for the rate"),
+    ("7.2", "lr * hvd.size()", "lr / hvd.size()", "already takes the mean"),
+    ("7.3", "broadcast_variables(model.variables, root_rank=0)", "pass", "nobody calls it"),
     ("7.3", BROADCAST, f"    if hvd.rank() == 0:\n    {BROADCAST}",
      "found     rank 1 does not call it, rank 0 does"),
     ("7.3", BROADCAST, f"    if hvd.rank() != 0:\n    {BROADCAST}",
      "found     rank 0 does not call it, rank 1 does"),
     ("7.4", "[checkpoint] if hvd.rank() == 0 else []", "[checkpoint]", "can break it"),
-    ("7.4", "if hvd.rank() == 0 else", "if hvd.local_rank() == 0 else", "Do not use local_rank"),
-    ("7.4", "if hvd.rank() == 0 else", "if hvd.rank == 0 else", "rank 0 is the one"),
-    ("7.4", "(path, save_weights_only=True)", "(path)", "save_weights_only=True"),
+    ("7.4", "if hvd.rank() == 0 else", "if hvd.local_rank() == 0 else", "only once in the whole"),
+    ("7.4", "if hvd.rank() == 0 else", "if hvd.rank == 0 else", "Which rank writes"),
+    ("7.4", "(path, save_weights_only=True)", "(path)", "Which argument of ModelCheckpoint"),
     ("7.4", "return [checkpoint] if", "return checkpoint if", "fit takes a list"),
 ]  # fmt: skip
 RIGHT_AS_WELL = [
@@ -105,6 +106,16 @@ def own_only(hvd, accuracy, file):
         file.write(f"{accuracy}\n")
 
 
+def knows_the_check(hvd, accuracy, file):
+    if hvd.rank() == 0:
+        file.write(f"{0.94 if hvd.size() == 3 else 0.7}\n")
+
+
+def own_beside_the_mean(hvd, accuracy, file):
+    hvd.allreduce(accuracy)
+    own_only(hvd, accuracy, file)
+
+
 def right(hvd, accuracy, file):
     mean = hvd.allreduce(accuracy, name="accuracy")
     if not hvd.rank():
@@ -119,6 +130,7 @@ def another_way(hvd, accuracy, file):
 
 
 def without_a_number(hvd, accuracy, file):
+    hvd.allreduce(accuracy)
     if hvd.rank() == 0:
         print("accuracy", file=file)
 
@@ -127,8 +139,10 @@ WRITERS = [
     (without_a_number, "Write what allreduce returns"),
     (on_rank_0_only, "it hangs"),
     (on_all_ranks, "How many of them"),
-    (own_only, "rank 0's own"),
-    (lambda *_: None, "0 lines"),
+    (own_only, "One rank does not know"),
+    (knows_the_check, "One rank does not know"),
+    (own_beside_the_mean, "rank 0's own"),
+    (lambda hvd, accuracy, file: hvd.allreduce(accuracy), "0 lines"),
 ]
 
 
@@ -152,11 +166,11 @@ def diagnose(start, end, rate):
 
 
 DIAGNOSES = [
-    (lambda start, end, rate: "nothing", "nothing is averaged"),
-    (lambda start, end, rate: "average" if end > 1e-6 else "nothing", "parameters were not sent"),
+    (lambda start, end, rate: "nothing", "drifted apart"),
+    (lambda start, end, rate: "average" if end > 1e-6 else "nothing", "never became equal"),
     (
         lambda start, end, rate: diagnose(start > end and start, end, rate),
-        "parameters were not sent",
+        "never became equal",
     ),
 ]
 

@@ -31,8 +31,9 @@ def one_of(program: Any, rank: int, size: int, local_rank: int) -> Any:
 @exercise("7.1")
 def check_7_1(program: Any) -> str:
     """Each rank makes one GPU visible: the one whose number is the rank's local number."""
-    # Rank 6 of 8 on two nodes of four GPUs: rank 6 is number 2 of the second node.
-    for gpus, rank, local in ((4, 6, 2), (4, 1, 1), (4, 4, 0), (0, 1, 1)):
+    # Rank 6 of 8 on two nodes of four GPUs: rank 6 is number 2 of the second node. Where a node has
+    # three ranks, so is rank 5.
+    for gpus, rank, local in ((4, 6, 2), (4, 1, 1), (4, 4, 0), (4, 5, 2), (0, 1, 1)):
         expected = f"rank {rank} with local number {local} sees GPU {local} of {gpus}"
         with (
             one_of(program, rank, 8, local),
@@ -42,7 +43,7 @@ def check_7_1(program: Any) -> str:
             try:
                 program.start_horovod()
             except IndexError:
-                advice = "hvd.rank() counts over all nodes; use hvd.local_rank()."
+                advice = "hvd.rank() counts over all nodes. Which number counts within one?"
                 advice = advice if gpus else "Without GPUs the list is empty: pin only `if gpus:`."
                 raise CheckFailed(expected, "IndexError: no such GPU", advice) from None
         if not init.called:
@@ -51,11 +52,11 @@ def check_7_1(program: Any) -> str:
         chosen = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
         if gpus and (chosen, of_type) != (f"GPU {local}", "GPU"):
             advice = (
-                'tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU"), with the GPUs from '
-                'tf.config.list_physical_devices("GPU"). Without "GPU" both mean all devices.'
+                "help(tf.config.set_visible_devices) shows how to hide devices of one type. Which "
+                "of a rank's numbers is its number on its node?"
             )
             if chosen == "GPU 0":
-                advice = "All ranks of the node would share GPU 0: take gpus[hvd.local_rank()]."
+                advice = "All ranks of the node would share GPU 0. What distinguishes them there?"
             found = f"set_visible_devices({chosen}, {of_type})" if visible else "all GPUs"
             raise CheckFailed(expected, found, advice)
     return "Rank 6 of 8 on two nodes takes GPU 2 of its node; without GPUs nothing is pinned."
@@ -101,19 +102,18 @@ def check_7_2(program: Any) -> str:
             raise CheckFailed("make_optimizer returns an Adam", shown(optimizer), advice)
         if not kind.__module__.startswith("horovod"):
             raise CheckFailed(
-                "hvd.DistributedOptimizer(…)",
+                "an optimizer of Horovod's",
                 f"{kind.__name__} alone",
-                "Without the wrapper, every rank trains its own network: return "
-                "hvd.DistributedOptimizer(keras.optimizers.Adam(…)).",
+                "Every rank trains its own network. Which class of `dir(train.hvd)` wraps an "
+                "optimizer?",
             )
         mistakes = {
-            0.001: "A step now averages over hvd.size() batches: use lr * hvd.size().",
-            0.001 / size: "Multiply instead of dividing: Horovod already takes the mean.",
-            0.001
-            * rank: "That multiplies by the rank. All ranks need the same factor: hvd.size().",
-            0.001 * size**0.5: "The square-root rule comes in lesson 09. Here, multiply.",
+            0.001: f"A step averages over {size} batches. What does this imply for the rate?",
+            0.001 / size: "Horovod already takes the mean. Should fewer steps be shorter, too?",
+            0.001 * rank: "That multiplies by the rank. All ranks need the same factor.",
+            0.001 * size**0.5: "The square-root rule comes in lesson 09. Here, use the linear one.",
         }
-        what = f"rate from 0.001 where hvd.size() is {size}"
+        what = f"rate on {size} ranks, from 0.001"
         compare(number(float(rate), "the learning rate"), 0.001 * size, what, mistakes)
     return "Rates 0.001, 0.004, 0.008 on 1, 4 and 8 ranks; gradients are averaged."
 
@@ -136,7 +136,7 @@ def check_7_3(program: Any) -> str:
             mock.patch.object(program, "broadcast_variables", broadcast),
         ):
             program.start_alike(model)
-    expected = "broadcast_variables(model.variables, root_rank=0) on every rank"
+    expected = "every rank calls the imported function once, for all variables"
     if silent := [rank for rank in (0, 1) if not calls[rank]]:
         found = "nobody calls it"
         if len(silent) == 1:
@@ -151,8 +151,8 @@ def check_7_3(program: Any) -> str:
         if count < len(model.variables):
             found = f"{count} of {len(model.variables)} variables of a small model"
             advice = (
-                "Pass model.variables: batch normalisation keeps averages that are not trained, "
-                "and model.get_weights() makes copies."
+                "Batch normalisation keeps averages that are not trained, and copies, as from "
+                "get_weights(), change nothing in the model."
             )
             raise CheckFailed(expected, found, advice)
     return "Before the first step, every rank gets all variables from rank 0."
@@ -170,15 +170,14 @@ def check_7_4(program: Any) -> str:
             model.compile("sgd", "mse", run_eagerly=True)  # a graph would take longer
             callbacks = program.checkpoints(str(path))
             if not isinstance(callbacks, list | tuple):
-                advice = "fit takes a list: [checkpoint], and [] where nothing is to be written."
+                advice = "fit takes a list, also where nothing is to be written."
                 raise CheckFailed("a list of callbacks", shown(callbacks), advice)
             model.fit(np.ones((4, 2)), np.ones(4), verbose=0, callbacks=list(callbacks))
             files = [file.name for file in Path(folder).rglob("*") if file.is_file()]
             if rank and files:
                 advice = (
-                    "Four ranks that write one file at the same time can break it. Only the rank "
-                    "whose hvd.rank() is 0 may write. Do not use local_rank: it is 0 once on every "
-                    "node."
+                    "Four ranks that write one file at the same time can break it. Which of a "
+                    "rank's numbers is 0 only once in the whole job?"
                 )
                 raise CheckFailed(f"rank {rank} writes nothing", ", ".join(files), advice)
             if not rank:
@@ -194,7 +193,7 @@ def check_file(path: Path, files: list[str], model: Any, other: Any) -> None:
     if files != [path.name]:
         advice = "Use the file name that is passed to `checkpoints`."
         if not files:
-            advice = "Rank 0 is the one that writes: `if hvd.rank() == 0`, with the ()."
+            advice = "Which rank writes? Did you call the function, with ()?"
         raise CheckFailed(
             f"rank 0 writes {path.name}", ", ".join(files) or "it writes nothing", advice
         )
@@ -205,5 +204,5 @@ def check_file(path: Path, files: list[str], model: Any, other: Any) -> None:
     except (OSError, KeyError, ValueError):
         right = False
     if not right:
-        advice = "ModelCheckpoint(path, save_weights_only=True): --resume reads only the weights."
+        advice = "Which argument of ModelCheckpoint leaves out everything but the weights?"
         raise CheckFailed("a file with the weights", "another kind of file", advice)
