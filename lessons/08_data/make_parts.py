@@ -13,7 +13,7 @@ from lessons.toolkit import data
 
 def partition(labels, parts):
     """Return each part's sample indices; its numbers of each class differ by at most one."""
-    raise NotImplementedError("Exercise 8.1: deal each class out to the parts, like cards")
+    raise NotImplementedError("Exercise 8.1: a list of indices for each part")
 
 
 def write_parts(x, y, folder, parts):

@@ -79,7 +79,7 @@ def my_files(folder):
 
 def common_steps(counts, batch):
     """Return the steps that all ranks can make, including a smaller last one; counts: images."""
-    raise NotImplementedError("Exercise 8.4: the fewest batches that any rank has")
+    raise NotImplementedError("Exercise 8.4: the steps that no rank has to wait for")
 
 
 def last_weight(counts, batch, rank):

@@ -4,7 +4,6 @@ python make_parts.py; mpirun -np 2 python break_it.py --without nothing same lab
 """
 
 import argparse
-import math
 import os
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
@@ -65,7 +64,7 @@ def one_run(args, without):
     steps = train.common_steps(counts, args.batch_size)
     weight = train.last_weight(counts, args.batch_size, rank)
     if without == "steps":
-        steps = math.ceil(len(ids) / args.batch_size)
+        steps = train.common_steps([len(ids)], args.batch_size)  # as if it were alone
         run.measure("steps_asked", everyone(steps), "steps")
     batches = batches_of(x_train, y_train, args.batch_size, steps, weight, without)
     averaged = hvd.callbacks.MetricAverageCallback()

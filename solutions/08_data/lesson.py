@@ -93,17 +93,7 @@ mnist = data.load("mnist", train_samples=train_samples)
 make_parts.write_parts(mnist.x_train, mnist.y_train, "data/parts", parts)
 for name in make_parts.list_parts("data/parts")[:3]:
     x, y, ids, total = make_parts.load_parts("data/parts", [name])
-    print(
-        name,
-        "samples",
-        ids[0],
-        "to",
-        ids[-1],
-        "of",
-        total,
-        "of each digit",
-        np.bincount(y, minlength=10),
-    )
+    print(f"{name}: samples {ids[0]} to {ids[-1]} of {total}, of each digit {np.bincount(y)}")
 
 # %% [markdown]
 # ## A mean of means
@@ -135,8 +125,8 @@ course.check("8.2", accuracy)
 # may see different orders, and then some files are read twice and others never. So rank 0 looks and informs the
 # others.
 #
-# And if rank 0 finds no folder? If it just raised an error, the others would wait for its message until the
-# job's time limit. **An error has to travel like data.**
+# And if rank 0 finds no folder? If it just raised an error, the others would wait for its message until the job's time
+# limit (with plain mpi4py; `python -m mpi4py` would end them). **An error has to travel like data.**
 #
 # **Exercise 8.3.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()` and two calls for messages.
 # `bcast(thing)` *returns* rank 0's argument on every rank. `scatter(list)` *returns* item r of rank 0's list on
@@ -193,16 +183,13 @@ course.check("8.3", distribute, train)
 #     Missing ranks:
 #     0: [HorovodAllreduce]
 #
-# Read the tensor's name, too. Here it is the mean of the metrics at the end of an epoch. Gradients would have
-# `grads` in their names. Rank 1, with less data, has reached it already. Rank 0 has not, because it waits for
-# rank 1 at its next step. The job still waits. `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended it some
-# seconds later, with exit code 1 and *One or more rank (marked by "!") is stalled for longer than 8 seconds. Will shutdown*.
-# Set it in long jobs.
+# Rank 0 is missing. Is it the culprit or the victim? Decide now; you find out under *Break it*. The job still waits.
+# `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended it some seconds later, with exit code 1. Set it in long jobs.
 #
 # `hvd.join()` is another way: a rank that has no more data calls it, and the others go on. In a trial on two
 # ranks, rank 0 took a fourth step, with the value 4, after rank 1 had joined. The average was 2: the absent rank
-# counts as a zero, and the sum is still divided by 2. So the last steps are too short. We agree on the number
-# of steps instead.
+# counts as a zero, and the sum is still divided by 2. So the last gradients are too small. We agree on the number of
+# steps instead.
 #
 # **Exercise 8.4.** Complete `common_steps(counts, batch)` in `train.py`. It returns the number of steps that all
 # ranks can make. The images left after a rank's last full batch form a smaller batch, which also counts.
@@ -292,9 +279,8 @@ course.predictions.compare("predict_epoch_ratio", ratio)
 #   images.
 # - Throughput counts *distinct* images. If you count the images that the ranks *process*, the unsharded run looks N
 #   times as fast as it is: compare the last two numbers in its line.
-# - In the `full` profile, an epoch has 60,000 different images on any number of ranks. Test accuracy stays near
-#   that of one rank; with the larger batch it may need one more epoch (lesson 09).
-# - The rate is still Adam's rate times the number of ranks. Lesson 09 measures how far that works.
+# - In the `full` profile, an epoch has 60,000 different images on any number of ranks. Test accuracy stays near that of
+#   one rank.
 #
 # ## Out of one node
 #
@@ -321,10 +307,8 @@ if profile == "full":
     display(course.plots.speedup(nodes))
 
 # %% [markdown]
-# **What you should see** in the `full` profile. The time can fall in proportion, until an epoch has so few steps that
-# its *one-off* costs show: filling the shuffle buffer, the first images, the last rank. On 16 ranks an epoch is 13
-# steps. If the curve bends between one node and two, the network is the cause (lesson 07). If it bends later, the epoch
-# has become too short.
+# **What you should see** in the `full` profile. If the curve bends between one node and two, the network is the cause
+# (lesson 07). If it bends later, the epoch has become too short: on 16 ranks it is 13 steps.
 #
 # ## Without files: indices
 #
@@ -347,16 +331,16 @@ def my_samples(n, rank, size, epoch, seed=1):
 course.check("8.5", my_samples)
 
 # %% [markdown]
-# Here is what happens if each rank shuffles with its own seed before slicing, on two ranks (the picture shows 400
-# samples, and the numbers are for 60,000):
+# And if each of two ranks draws its order from a seed of its own? White means that nobody reads an image. What share of
+# the row will be white? (The picture shows 400 samples, and the numbers are for 60,000.)
 
 # %%
 n = 60000
-wrong = [np.random.default_rng(rank).permutation(n)[rank::2] for rank in (0, 1)]
+wrong = [my_samples(n, rank, 2, epoch=0, seed=rank) for rank in (0, 1)]
 reads = np.bincount(np.concatenate(wrong), minlength=n)
 print(f"never read: {(reads == 0).mean():.3f}, read twice: {(reads == 2).mean():.3f}")
 right = [my_samples(400, rank, 2, epoch=0) for rank in (0, 1)]
-wrong = [np.random.default_rng(rank).permutation(400)[rank::2] for rank in (0, 1)]
+wrong = [my_samples(400, rank, 2, epoch=0, seed=rank) for rank in (0, 1)]
 course.plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 
 # %% [markdown]
@@ -422,30 +406,33 @@ course.plots.faults(broken, path="", more=["images_missing", "images_twice"])
 #
 # - Losing half of the images costs two hundredths of accuracy, and the training loss gets *better*: fewer images are
 #   memorised sooner. Only counting shows the fault.
-# - `labels` is the other way round: every count is right, and the loss stays at the value for guessing, ln 10 =
-#   2.303.
-# - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank 0
-#   does not get there, because it waits for the last rank's gradients. The message may also name those tensors,
-#   whose names contain `grads`. Here Horovod is set to warn after 3 s and to stop after 6.
+# - `labels` is the other way round: every count is right, and the loss stays near the value for guessing (ln 10 =
+#   2.303) until the network begins to memorise the wrong labels.
+# - `steps`: **the missing rank 0 is the victim.** The last rank has ended its epoch and waits for the mean of the metrics
+#   (`HorovodAllreduce`). Rank 0 does not get there, because it waits for the last rank's gradients. The message may
+#   also name those tensors, whose names contain `grads`. Here Horovod warns after 3 s and stops after 6.
 #
 # ## Questions
 #
 # **Question.** Rank 0 has 4 and rank 1 has 3 of 7 files with 500 images each. How many images are left unused in an
 # epoch if both make `common_steps` steps with batches of 64?
 #
-# **Question.** The four runs at the top of the page are runs of `break_it.py` on **four** ranks, for six epochs. A to D
-# ended with test accuracies of 0.922, 0.155, 0.935 and 0.900. Which is `labels`, which `nothing`, which `own`, which
-# `same`? Write the letters in this order, as one word.
+# **Question.** The four runs at the top of the page are runs of `break_it.py` on **four** ranks, for six epochs. How
+# many of the 6,400 images does nobody read with the fault `same`?
+#
+# **Question.** Which of the four runs is `labels`, which `nothing`, which `own`, which `same`? Write the letters in this
+# order, as one word.
 #
 # **Open, for no points.** An epoch on two ranks with their own files takes more than half of the epoch on one rank.
 # Where does the rest go? Shorten it without reading less, and defend the change with measured seconds.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: set unused_images to a number, four_runs to a word
+### BEGIN SOLUTION Answer: set unused_images and never_read to a number each, four_runs to a word
 unused_images = 2000 - train.common_steps([2000, 1500], 64) * 64
+never_read = 6400 - 6400 // 4
 four_runs = "BCAD"
 ### END SOLUTION
-course.answers.note(unused_images=unused_images, four_runs=four_runs)
+course.answers.note(unused_images=unused_images, never_read=never_read, four_runs=four_runs)
 
 # %% [markdown]
 # ## Traps
@@ -458,7 +445,7 @@ course.answers.note(unused_images=unused_images, four_runs=four_runs)
 # | 800 images read twice, 800 never; accuracy 0.857 | each rank listed the folder itself, and saw a different order |
 # | 600 images read twice, 600 never; accuracy 0.858 | an own order drawn on each rank before slicing |
 # | 19 steps instead of 25, 400 images never read; accuracy 0.835 | the last items cut off: two files that nobody reads |
-# | `Missing ranks: 0: [HorovodAllreduce]`, and no end | unequal steps: `common_steps`, or equal shares (`equal="drop"`) |
+# | `Missing ranks: 0: [HorovodAllreduce]`, and no end | unequal steps: `common_steps`, or equal shares (`DataDistributor(…, equal="drop")`, which leaves files out) |
 # | accuracy 0.837, and each rank has classes of its own (`labels_apart`) | parts sorted by class |
 # | 50 steps instead of 25, accuracy 0.889 | every rank read every file: twice the updates, for twice the time |
 # | throughput N times too good | samples *processed* counted instead of different ones |

@@ -13,7 +13,7 @@ from lessons.toolkit import data
 
 def partition(labels, parts):
     """Return each part's sample indices; its numbers of each class differ by at most one."""
-    ### BEGIN SOLUTION Exercise 8.1: deal each class out to the parts, like cards
+    ### BEGIN SOLUTION Exercise 8.1: a list of indices for each part
     by_class = np.argsort(labels, kind="stable")
     return [np.sort(by_class[part::parts]) for part in range(parts)]
     ### END SOLUTION

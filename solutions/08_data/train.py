@@ -79,7 +79,7 @@ def my_files(folder):
 
 def common_steps(counts, batch):
     """Return the steps that all ranks can make, including a smaller last one; counts: images."""
-    ### BEGIN SOLUTION Exercise 8.4: the fewest batches that any rank has
+    ### BEGIN SOLUTION Exercise 8.4: the steps that no rank has to wait for
     return min(math.ceil(count / batch) for count in counts)
     ### END SOLUTION
 

@@ -122,13 +122,13 @@ def ending(how):
 
 RANKS = [
     (everybody_looks, "only rank 0 may list it"),
-    (no_care_for_errors, "raise DataDistributionError(problem) on every rank"),
+    (no_care_for_errors, "learn of rank 0's problem"),
     (unequal_calls, "ranks call bcast and scatter at the same time"),
     (items_are_not_assigned, "change no variable"),
     (no_name_elsewhere, "change no variable"),
     (scatter_is_not_assigned, "then scatter"),
-    (lambda comm, load: distribute(comm, load, tell=False), "`problem = comm.bcast(problem)`"),
-    (lambda comm, load: distribute(comm, load, elsewhere=False), "on every rank"),
+    (lambda comm, load: distribute(comm, load, tell=False), "problem before the scatter"),
+    (lambda comm, load: distribute(comm, load, elsewhere=False), "learn of rank 0's problem"),
     (ending(sys.exit), "sys.exit() would end one rank only"),
     (ending(lambda problem: None), "on every rank"),
 ]

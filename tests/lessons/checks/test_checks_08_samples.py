@@ -10,7 +10,10 @@ from lessons.toolkit.checks import lesson_08
 
 # Exercise 8.4
 STEPS = [
-    (lambda counts, batch: max(math.ceil(n / batch) for n in counts), "the minimum over the ranks"),
+    (
+        lambda counts, batch: max(math.ceil(n / batch) for n in counts),
+        "What do the others wait for",
+    ),
     (lambda counts, batch: math.ceil(sum(counts) / batch), "the steps of all ranks"),
 ]
 
@@ -31,15 +34,15 @@ def my_samples(n, rank, size, epoch, seed=1):
 
 
 ORDERS = [
-    (lambda n, rank, size, epoch: np.arange(n)[rank::size], "epoch into the seed"),
+    (lambda n, rank, size, epoch: np.arange(n)[rank::size], "differs between epochs"),
     (lambda n, rank, size, epoch: np.random.permutation(n)[rank::size], "without a seed"),
     (
         lambda n, rank, size, epoch: np.random.default_rng([rank, epoch]).permutation(n)[
             rank::size
         ],
-        "keep the rank out of the seed",
+        "Do all ranks draw the same order",
     ),
-    (lambda n, rank, size, epoch: my_samples(n, rank, size, 0), "epoch into the seed"),
+    (lambda n, rank, size, epoch: my_samples(n, rank, size, 0), "differs between epochs"),
 ]
 
 
@@ -59,11 +62,14 @@ def partition(labels, parts):
 
 
 PARTITIONS = [
-    (lambda labels, parts: np.array_split(np.arange(len(labels)), parts), "by_class[part::parts]"),
-    (lambda labels, parts: np.array_split(np.argsort(labels), parts), "by_class[part::parts]"),
+    (lambda labels, parts: np.array_split(np.arange(len(labels)), parts), "fair to every class"),
+    (lambda labels, parts: np.array_split(np.argsort(labels), parts), "fair to every class"),
     (lambda labels, parts: [labels[part::parts] for part in range(parts)], "not labels"),
     (lambda labels, parts: [np.where(labels == part) for part in range(parts)], "np.where(…)"),
-    (lambda labels, parts: [part[:-1] for part in partition(labels, parts)], "like cards"),
+    (
+        lambda labels, parts: [part[:-1] for part in partition(labels, parts)],
+        "does not divide evenly",
+    ),
 ]
 
 

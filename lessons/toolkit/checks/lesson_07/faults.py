@@ -17,7 +17,7 @@ NOT_SENT = (
 # Spread before the first step, spread at the end, rate over the right rate; the missing step.
 TRACES = [
     (0.0, 0.0, 1.0, "nothing", "The ranks' parameters are equal, and the rate is right."),
-    (0.0, 0.17, 1.0, "average", "The ranks started equal and drifted apart. What would prevent it?"),
+    (0.0, 0.17, 1.0, "average", "They started equal and drifted apart. What would prevent it?"),
     (0.12, 0.21, 1.0, "broadcast", NOT_SENT),
     (0.21, 0.12, 1.0, "broadcast", NOT_SENT),
     (0.12, 0.0, 1.0, "early", "The ranks started with different parameters but ended with equal "

@@ -51,8 +51,8 @@ def check_8_1(partition: Function) -> str:
             )
             raise CheckFailed("lists of indices", shown(found[0]), advice) from None
         advice = (
-            "Return indices, not labels. Deal out the indices of each class like cards: if a class "
-            "does not divide evenly, some parts get one more. Is `return` inside the loop?"
+            "Return indices, not labels. If a class does not divide evenly, some parts get one "
+            "more of it. Is `return` inside the loop?"
         )
         each_once(indices, list(range(len(labels))), f"{len(labels)} indices", advice)
         spread = counts.max(axis=0) - counts.min(axis=0)
@@ -61,7 +61,7 @@ def check_8_1(partition: Function) -> str:
             raise CheckFailed(
                 "parts whose number of samples per class differs by at most 1",
                 f"class {worst}: from {counts[:, worst].min()} to {counts[:, worst].max()}",
-                "Order the indices by class, then distribute them: by_class[part::parts].",
+                "In which order must the indices be, if dealing is to be fair to every class?",
             )
     return "1,003 images in 8 parts: the numbers of each digit differ by at most one."
 
@@ -77,16 +77,15 @@ def check_8_5(my_samples: Function) -> str:
             for _ in range(2)
         )
         if again != shares:
-            advice = "Without a seed each rank draws another order: default_rng([seed, epoch])."
+            advice = "Without a seed each rank draws another order."
             raise CheckFailed("one order for an epoch", "another at each call", advice)
         advice = (
-            "All ranks have to draw the same order, so keep the rank out of the seed. Each rank "
-            "then takes every size-th index: order[rank::size]."
+            "Do all ranks draw the same order? And does each take a part of it that no other takes?"
         )
         each_once(shares, list(range(n)), f"{n} samples, {size} ranks", advice)
         orders.append(shares)
     if orders[0] == orders[1] or orders[1] == orders[2]:
-        advice = "Put the epoch into the seed: default_rng([seed, epoch])."
+        advice = "What may all ranks share that differs between epochs?"
         raise CheckFailed("a different order in epoch 1 than in epoch 0", "the same", advice)
     if sorted(orders[0][0]) == list(range(0, n, size)):
         found = "rank 0 always reads 0, 4, 8, …"

@@ -29,12 +29,11 @@ from lessons.toolkit.ranks.simulated_ranks import OtherRankFailed
 FILES = [f"part_{n}" for n in range(7)]
 RETURNS = (
     "Only rank 0 has what it loads; the others pass None. comm.bcast and comm.scatter *return* "
-    "rank 0's value on every rank but change no variable: `problem = comm.bcast(problem)`."
+    "rank 0's value on every rank but change no variable. What do you do with what they return?"
 )
 ON_ALL = (
-    "Catch the error on rank 0, send it to all ranks, `problem = comm.bcast(problem)`, and raise "
-    "DataDistributionError(problem) on every rank. sys.exit() would end one rank only. All ranks "
-    "call the same collectives in the same order."
+    "Every rank has to learn of rank 0's problem before the scatter. Which call tells them? "
+    "sys.exit() would end one rank only, and all ranks call the same collectives in the same order."
 )
 
 
@@ -101,8 +100,7 @@ def check_8_3(distribute: Function, program: Any) -> str:
             raise CheckFailed(
                 "load() is called once, on rank 0",
                 f"called {load.call_count} times on {size} ranks",
-                "Two nodes may list a folder in different orders: only rank 0 may list it, "
-                "`if comm.Get_rank() == 0:`.",
+                "Two nodes may list a folder in different orders: only rank 0 may list it.",
             )
         if found != [FILES[rank::size] for rank in range(size)]:
             advice = f"Is there a `return`? Deal the items out on rank 0, then scatter. {RETURNS}"
@@ -167,8 +165,7 @@ def check_program(program: Any) -> None:
         raise CheckFailed(
             "my_files uses DataDistributor",
             "it does not",
-            "DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts) is the decorated "
-            "function; call it with the folder.",
+            "Decorate `list_parts` as the page decorates `get_filenames`.",
         )
     if mine != names:
         advice = (
@@ -194,11 +191,11 @@ def check_8_4(common_steps: Function) -> str:
         together, mean = sum(counts) / batch, sum(counts) / len(counts) / batch
         mistakes = {
             max(-(-count // batch) for count in counts): "A rank with fewer images runs out of "
-            "batches, and the others wait for it: take the minimum over the ranks.",
+            "batches. What do the others wait for?",
             **dict.fromkeys((mean, mean // 1, -(-mean // 1)), MEAN),
             **dict.fromkeys((together, together // 1, -(-together // 1)), TOGETHER),
-            min(counts) // batch: "A smaller last batch is also a step: round up.",
-            min(counts) / batch: "Steps are whole: round up with math.ceil.",
+            min(counts) // batch: "A smaller last batch is also a step.",
+            min(counts) / batch: "Steps are whole. Does the smaller last batch count?",
         }
         check_number(common_steps, "common_steps", (counts, batch), right, mistakes)
     return "3200 and 2400 images in batches of 32: 75 steps on both ranks."
