@@ -46,9 +46,11 @@ def alone(job):
     """Return the work of a rank that exchanges nothing. Nothing here comes from train.py."""
     import tensorflow as tf
 
-    from lessons.toolkit.clock.keras_work import KerasWork, pin
+    from lessons.toolkit.clock.keras_work import KerasWork
 
-    pin(job.local_rank)
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[job.local_rank], "GPU")
     adam = tf.keras.optimizers.Adam(job.args.lr * job.size)
     return KerasWork(network(job), adam, job.args)
 

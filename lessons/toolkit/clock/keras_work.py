@@ -9,12 +9,6 @@ import tensorflow as tf
 from lessons.toolkit.record.run_record import synchronise
 
 
-def pin(number: int) -> None:
-    """Hide all GPUs but this one from TensorFlow."""
-    if gpus := tf.config.list_physical_devices("GPU"):
-        tf.config.set_visible_devices(gpus[number], "GPU")
-
-
 class KerasWork:
     """See `serve.Work`.
 
