@@ -135,10 +135,8 @@ course.check("7.2", train)
 course.check("7.3", train)
 course.check("7.4", train)
 
-# %% [markdown]
-# The differences from lesson 02's program:
-
 # %%
+# The differences from lesson 02's program
 course.show_diff(
     "02_serial/train.py",
     "train.py",
