@@ -15,7 +15,7 @@ from autograder.judging.runs_that_count import (
 )
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, attempt, measured_or_none
-from autograder.measuring.metrics import Value, metric_named
+from autograder.measuring.metrics import OWN, Value, metric_named
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings import calibration
@@ -113,6 +113,9 @@ def judge_condition(cases: Sequence[Case]) -> list[Part]:
     best = max(parts, key=lambda part: (part.credit, part.status == PASSED), default=None)
     if best and best.credit:
         return [best]
+    tested = [part for part in parts if part.code in (ReasonCode.VALUE, ReasonCode.TEST_FAILED)]
+    if tested and condition.metric.startswith(OWN):
+        return tested  # a program that never measures it is no alternative to one that does
     # Any that is not measured could have been the best.
     return [part for part in parts if part.status == NOT_MEASURED] or parts
 

@@ -39,19 +39,17 @@ def cross_entropy(probabilities, labels):
 def backward(cache, labels):
     """Return gradients of the mean cross-entropy with respect to w1, b1, w2, b2."""
     x, hidden, w2, probabilities = cache
-    raise NotImplementedError("Exercise 1.3: from the scores back to w2, b2, then to w1, b1")
+    raise NotImplementedError("Exercise 1.3: the four gradients, from the end to the beginning")
 
 
 def update(params, gradients, lr):
     """Make one step downhill: move every parameter against its gradient, in place."""
-    raise NotImplementedError("Exercise 1.5: w <- w - lr * gradient, for each array, in place")
+    raise NotImplementedError("Exercise 1.5: one step for every array, in place")
 
 
 def minibatches(n, batch, rng):
     """Return index arrays that contain 0 ... n-1 once each, in a new random order at each call."""
-    raise NotImplementedError(
-        "Exercise 1.4: shuffle the indices, then cut them into pieces of `batch`"
-    )
+    raise NotImplementedError("Exercise 1.4: the repaired line (or two)")
 
 
 def command_line():

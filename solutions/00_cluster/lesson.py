@@ -54,11 +54,17 @@ for line in Path(gpt.files[0]).read_text().splitlines():
 # %% [markdown]
 # **What you should see.** Below the curve, two lines say on which host each rank ran. Before training, the network
 # writes noise. After ten epochs (parts of the training), it writes letters, words and brackets, without understanding
-# any of it. Each rank read 128,000 characters, and the two averaged what they had learned, 500 times in all.
-# `train_gpt.py` is the whole program. `gpt.py` contains the network, which has about 410,000 numbers.
+# any of it. Each rank read 128,000 characters. After each of the 500 batches, the two averaged their *gradients*: what
+# each would have changed (lesson 01). `train_gpt.py` is the whole program. `gpt.py` contains the network, which has about
+# 410,000 numbers. The next cell makes a picture **to show a friend**, and saves it beside this page.
+
+# %%
+course.plots.writing(gpt, save="my_first_gpt.png")
+
+# %% [markdown]
 #
 # A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
-# The cell above read that file (`gpt_1.out`, or a similar name) while it grew.
+# The first cell read that file (`gpt_1.out`, or a similar name) while it grew.
 #
 # ## Your own job
 #
@@ -107,17 +113,21 @@ course.check("0.2", train.facts)
 # 2. Does it print the same name in a job, or a different one? `"same"` or `"other"`.
 # 3. The last line of your job file begins with `launch python -u train.py`. You delete the word `launch`. How many
 #    task lines does the job print then? Give a number.
+# 4. Your first job held its cores from its start to its end. For what share of that time did they *not* train? A
+#    number from 0 to 1.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Predict: set predict_host_here, predict_host_job and predict_lines
+### BEGIN SOLUTION Predict: set predict_host_here, predict_host_job, predict_lines, predict_idle
 predict_host_here = socket.gethostname()
 predict_host_job = "other"
 predict_lines = 2
+predict_idle = 0.3
 ### END SOLUTION
 course.answers.note(
     predict_host_here=predict_host_here,
     predict_host_job=predict_host_job,
     predict_lines=predict_lines,
+    predict_idle=predict_idle,
 )
 
 # %%
@@ -174,8 +184,8 @@ course.predictions.compare("predict_survivor", survivor, how="saw")
 # **What you should see.** In the error file, the launcher reports that rank 1 was *killed* (`mpirun` adds: by signal
 # 9). Then the launcher ends rank 0, and the job is `FAILED`. Sometimes rank 0 is faster, and the file also contains
 # its traceback: in `loss.backward()`, where the ranks average their gradients, it lost its connection. One dead rank
-# ends the training on all ranks, and whatever was not saved is lost. A rank that hangs is worse: all the others wait
-# for it (lesson 10).
+# ends the training on all ranks, and whatever was not saved is lost. (Is rank 0 different, which writes the record? Run
+# the cell again with 0 in place of 1.) A rank that hangs is worse: all the others wait for it (lesson 10).
 #
 # ## In a terminal
 #
@@ -212,7 +222,8 @@ course.predictions.compare("predict_survivor", survivor, how="saw")
 #
 # ## Watch a job, and cancel it
 #
-# `clock.sbatch` prints the time every two seconds and never ends. Submit it. The reply ends with the job's
+# `clock.sbatch` prints the time every two seconds, and never ends by itself: you cancel it, or its time limit does.
+# Submit it. The reply ends with the job's
 # number. From here on, type that number in place of `JOB`.
 #
 #     sbatch clock.sbatch
@@ -305,8 +316,8 @@ def idle_share(jobs):
 course.check("0.3", core_hours, idle_share)
 
 # %% [markdown]
-# In your first job, the network learned to write. How much of that job's time was training? With `-P`,
-# `sacct` prints the chosen columns in a machine-readable form.
+# In your first job, the network learned to write. How much of what you paid for was not training? (You predicted it.)
+# With `-P`, `sacct` prints the chosen columns in a machine-readable form.
 
 # %%
 trained = len(gpt.ranks) * sum(epoch.seconds.value for epoch in gpt.epochs)
@@ -315,8 +326,10 @@ accounting = course.typed(f"sacct -X -P --jobs={gpt.job_id} --format={columns}")
 row = dict(zip(accounting[0].split("|"), accounting[-1].split("|"), strict=True))
 cores, elapsed = int(row["NCPUS"]), int(row["ElapsedRaw"])
 print(f"{cores} cores for {elapsed} s: {core_hours(cores, elapsed):.4f} core hours,")
-print(f"{idle_share([(cores, elapsed, trained)]):.0%} of them without training,")
+idle = idle_share([(cores, elapsed, trained)])
+print(f"{idle:.0%} of them without training,")
 print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limit")
+course.predictions.compare("predict_idle", idle)
 
 # %% [markdown]
 # The rest is startup (launcher, Python, imports) and text output. If a long training run shows a share like this, it
@@ -372,16 +385,16 @@ course.predictions.compare("predict_host_here", here, how="saw")
 # The next cell shows what was printed, without the run record.
 
 # %%
-for letter in "bfjt":
+for letter in "fgjt":
     lines = Path(f"records/{letter}.rec").read_text().splitlines()
     print(f"----- {letter}", *(line for line in lines if ":::MLLOG" not in line), sep="\n")
 
 # %% [markdown]
-# Write the letters of `b`, `f`, `j` and `t` in this order, as one word.
+# Write the letters of `f`, `g`, `j` and `t` in this order, as one word.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: faults_jobs, four letters
-faults_jobs = "BDCA"
+faults_jobs = "DBCA"
 ### END SOLUTION
 course.answers.note(faults_jobs=faults_jobs)
 
@@ -391,26 +404,14 @@ course.answers.note(faults_jobs=faults_jobs)
 #
 # ## Look up later
 #
-# **Portals.** Many centres offer Jupyter on a web page, mostly with Open OnDemand. The notebook then runs on a
-# compute node that the portal requested for you. They offer other programs in the same way: RStudio, image platforms
-# such as BisQue and, years ago, NVIDIA's DIGITS.
-#
-# **Environments.** BioHPC (UT Southwestern, 2022) let students create an environment with `conda create -n
-# py3.6-keras …` and registered it as a kernel with `ipython kernel install --user --name py3.6-keras --display-name
-# "…"`.
-#
-# **Modules** make a site's software available, for example `module load python/3.6.4-anaconda` at BioHPC.
-# Names and versions differ between sites. In this course, the site's file loads them.
-#
 # **Cores and GPUs.** `1 cores` in a task's line means **binding**: the launcher has tied this task to one
-# core. If two tasks on a node both say 64 cores, nothing is bound, and they may get in each other's way.
-# These commands print how many cores you may use, and which ones:
+# core. If each task on a node names *all* cores of the job, nothing is bound, and they may get in each other's way.
+# These commands print how many cores you may use, and which ones. (Two tasks with the same list share its cores.)
 #
 #     nproc
 #     taskset --cpu-list --pid $$
 #
-# `srun --cpu-bind=verbose …` prints the same for each task. To see the GPUs of the node that you are on,
-# type
+# To see the GPUs of the node that you are on, type
 #
 #     nvidia-smi
 #
@@ -440,7 +441,7 @@ course.plots.nodes()
 # | you see | cause |
 # |---|---|
 # | one line instead of four | no launcher before `python` |
-# | every line says rank 0 of 1 | a launcher that does not match the MPI; the exit code is 0 |
+# | every line says rank 0 of 1 | a launcher that does not match the MPI, or `facts` finds no variable; the exit code is 0 |
 # | the second run has overwritten the first | no `%j` in `--output` |
 # | output empty until the end | no `-u` |
 # | output empty, `ModuleNotFoundError` in the error file | module or environment not loaded |
@@ -456,12 +457,6 @@ course.plots.nodes()
 # - You pay for the cores that you hold. The accounting says how long you held them.
 # - What differs between computers is in the site's file.
 #
-# **To show a friend**, take what your two ranks learned to write. The picture is saved beside this page.
-
-# %%
-course.plots.writing(gpt, save="my_first_gpt.png")
-
-# %% [markdown]
 # **Submit** your work, in the terminal:
 #
 #     lessons submit 00

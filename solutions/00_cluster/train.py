@@ -16,8 +16,8 @@ from lessons.toolkit.checks.lesson_00 import check_0_2
 from lessons.toolkit.checks.shared.measure import check_fails
 from lessons.toolkit.record import Run
 
-# The same three facts as named by Open MPI, Slurm and Cray MPICH. Slurm comes after Open MPI:
-# inside `sbatch`, an `mpirun` leaves SLURM_PROCID at 0 in every process.
+# The same three facts as named by Open MPI, Slurm and Cray MPICH. Slurm comes after Open MPI: inside
+# `sbatch`, an `mpirun` leaves SLURM_PROCID the same in all processes of a node (0 on the first).
 NAMES = {
     "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),
     "size": ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"),
@@ -28,7 +28,7 @@ NAMES = {
 def facts(environ):
     """Return rank, size and local_rank of this task; 0, 1 and 0 without a launcher."""
     found = {"rank": 0, "size": 1, "local_rank": 0}
-    ### BEGIN SOLUTION Exercise 0.2: for each fact take the first name that is in environ, as an int
+    ### BEGIN SOLUTION Exercise 0.2: put the three facts of this task into `found`, from environ
     for fact, names in NAMES.items():
         for name in names:
             if name in environ:

@@ -39,7 +39,7 @@ def cross_entropy(probabilities, labels):
 def backward(cache, labels):
     """Return gradients of the mean cross-entropy with respect to w1, b1, w2, b2."""
     x, hidden, w2, probabilities = cache
-    ### BEGIN SOLUTION Exercise 1.3: from the scores back to w2, b2, then to w1, b1
+    ### BEGIN SOLUTION Exercise 1.3: the four gradients, from the end to the beginning
     d_scores = probabilities.copy()
     d_scores[np.arange(len(labels)), labels] -= 1
     d_scores /= len(labels)
@@ -51,7 +51,7 @@ def backward(cache, labels):
 
 def update(params, gradients, lr):
     """Make one step downhill: move every parameter against its gradient, in place."""
-    ### BEGIN SOLUTION Exercise 1.5: w <- w - lr * gradient, for each array, in place
+    ### BEGIN SOLUTION Exercise 1.5: one step for every array, in place
     for param, gradient in zip(params, gradients, strict=True):
         param -= lr * gradient
     ### END SOLUTION
@@ -59,7 +59,7 @@ def update(params, gradients, lr):
 
 def minibatches(n, batch, rng):
     """Return index arrays that contain 0 ... n-1 once each, in a new random order at each call."""
-    ### BEGIN SOLUTION Exercise 1.4: shuffle the indices, then cut them into pieces of `batch`
+    ### BEGIN SOLUTION Exercise 1.4: the repaired line (or two)
     order = rng.permutation(n)
     return [order[first : first + batch] for first in range(0, n, batch)]
     ### END SOLUTION

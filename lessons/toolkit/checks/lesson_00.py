@@ -17,18 +17,20 @@ from lessons.toolkit.checks.shared.check import (
 MARK = "#SBATCH"
 TAG = ":::MLLOG "
 WARNING = "This line is a warning"
-MINUTES = 30  # that the job may ask for
+SECONDS = 300  # that the job asks for
 OMPI = {
     "OMPI_COMM_WORLD_RANK": "3",
     "OMPI_COMM_WORLD_SIZE": "4",
     "OMPI_COMM_WORLD_LOCAL_RANK": "1",
 }
+INVENTED = {"rank": ("A_RANK",), "size": ("B_RANK", "B_SIZE"), "local_rank": ("A_LOCAL",)}
 
 
 @exercise("0.1")
 def check_0_1(path: Path) -> str:
     """Tasks equal nodes × tasks per node, output names contain %j, and there is a time limit."""
     from cluster.job_file import jobfile
+    from cluster.job_file.sbatch_options import unknown
 
     try:
         job = jobfile.read(Path(path))
@@ -43,6 +45,10 @@ def check_0_1(path: Path) -> str:
     if len(empty) >= 5:
         expected = "the five empty directives of job.sbatch"
         raise StillAGap(expected, None, "Write a value after each `=`.")
+    if absent := [f"--{name}=" for name in needed if name not in job.options]:
+        others = " ".join(f"--{name}" for name in unknown(job.options)) or "no other option"
+        advice = "Compare the spelling with the table, letter by letter."
+        raise CheckFailed(f"a line with {' '.join(absent)}", others, advice)
     if empty:
         advice = "Write a value after the =, without a space."
         raise CheckFailed("every directive has a value", f"{' '.join(empty)} without one", advice)
@@ -55,10 +61,11 @@ def check_0_1(path: Path) -> str:
         raise CheckFailed("nodes x tasks per node = tasks", found, advice)
     limit = check_time(job)
     for name, ending in (("output", ".out"), ("error", ".err")):
-        file, right = job.options[name], f"00_cluster_%j{ending}"
-        if not (file.endswith(ending) and Path(file).name.startswith("00_cluster_%j")):
-            advice = f"Write {right}: %j becomes the job's number, so no run overwrites another's."
-            raise CheckFailed(f"--{name}={right}", f"--{name}={file}", advice)
+        file = jobfile.fill(job.options[name], {"x": job.options.get("job-name", ""), "j": "123"})
+        if not (file.endswith(ending) and Path(file).name.startswith("00_cluster_123")):
+            expected = f"--{name}: in job 123, a name with 00_cluster_, its number and {ending}"
+            advice = "Which pattern of the table becomes the job's number?"
+            raise CheckFailed(expected, f"--{name}={job.options[name]}", advice)
     return f"{nodes} node x {each} tasks, at most {limit / 60:g} minutes, two files with %j."
 
 
@@ -74,15 +81,15 @@ def check_time(job: Any) -> float:
     """Return the requested wall time in seconds."""
     from cluster.job_file import jobfile
 
-    expected = f"--time of 5 minutes, written 00:05:00 (at most {MINUTES} minutes)"
+    expected = "--time of five minutes"
     found = f"--time={job.options['time']}"
     try:
         seconds = jobfile.seconds(job.options["time"])
     except ValueError as error:
         raise CheckFailed(expected, f"{found}: {error}", "Hours:minutes:seconds.") from None
-    if seconds is None or not 60 <= seconds <= 60 * MINUTES:
-        found += ": no limit" if seconds is None else f", {seconds} seconds"
-        advice = "Hours come first: 00:05:00. Two numbers mean minutes:seconds: 00:05 is 5 seconds."
+    if seconds != SECONDS:
+        found += ": no limit" if seconds is None else f", which means {seconds} seconds"
+        advice = "The table shows ten minutes. Two numbers mean minutes:seconds."
         raise CheckFailed(expected, found, advice)
     return seconds
 
@@ -99,18 +106,26 @@ def check_0_2(facts: Function) -> str:
         "under mpirun in a Slurm job": (both, (3, 4, 1)),
         "without a launcher": ({"HOME": "/home/you"}, (0, 1, 0)),
         "under Cray MPICH": (cray, (7, 8, 3)),
+        "with other names in NAMES": ({"A_RANK": "2", "B_SIZE": "3", "A_LOCAL": "0"}, (2, 3, 0)),
     }
     for case, (environ, right) in cases.items():
         expected = dict(zip(("rank", "size", "local_rank"), right, strict=True))
+        names = {"NAMES": INVENTED} if "NAMES" in case else {}
         try:
-            found = facts(environ)
+            with patch.dict(getattr(facts, "__globals__", {}), names):
+                found = facts(environ)
         except KeyError as error:
             advice = "Not every launcher sets every name: check `if name in environ` first."
             raise CheckFailed(f"{case}: {expected}", f"KeyError: {error}", advice) from None
         if found != expected:
-            advice = facts_advice(found, facts)
+            advice = OTHER_NAMES if names else facts_advice(found, facts)
             raise CheckFailed(f"{case}: {expected}", shown(found), advice)
     return "The values are right under srun, under mpirun and without a launcher."
+
+
+OTHER_NAMES = (
+    "The next launcher has other names. Take them from NAMES, so that a new line there suffices."
+)
 
 
 def facts_advice(found: Any, facts: Function) -> str:
@@ -123,10 +138,10 @@ def facts_advice(found: Any, facts: Function) -> str:
             return "Look in `environ`, the function's argument, not in os.environ."
     if found == {"rank": 0, "size": 4, "local_rank": 0}:
         return (
-            "Inside a Slurm job, SLURM_PROCID is 0 in every process that mpirun starts. Go "
-            "through NAMES in order and stop at the first name that is set."
+            "Inside a Slurm job, SLURM_PROCID is the same in all processes that mpirun starts on "
+            "a node. Which of two names that are set comes first in NAMES?"
         )
-    return "For each fact, store the first name in NAMES that is in environ, then `return found`."
+    return "Which names does this launcher set, and which of them does your function read?"
 
 
 @exercise("0.3")
@@ -169,7 +184,7 @@ def check_0_4(out: Path, err: Path) -> str:
         advice = f"{err} shows the line. Correct it and run again."
         raise CheckFailed("a program that runs", noise.strip().splitlines()[-1], advice)
     if TAG in noise:
-        advice = "> redirects the results, and 2> the errors. Each needs a file of its own."
+        advice = "Which of the two arrows is for the results, and which for the errors?"
         raise CheckFailed(f"record lines in {out}", f"they are in {err}", advice)
     if TAG not in result:
         raise CheckFailed(f"record lines in {out}", "there is none", start)

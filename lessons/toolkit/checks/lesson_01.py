@@ -62,6 +62,9 @@ def factor(found: np.ndarray, right: np.ndarray) -> float:
     return round(times, 3) if np.isfinite(times) and same(found, times * right) else 0.0
 
 
+MOVE = "Move w[k] by d: by how much does the polynomial change at x, and by how much its square error?"
+
+
 @exercise("1.1")
 def check_1_1(gradient: Function) -> str:
     """gradient(w, x, y) of the mean squared error equals central differences to 1e-6."""
@@ -74,10 +77,10 @@ def check_1_1(gradient: Function) -> str:
         if same(found, right, 1e-6):
             continue
         advice = {
-            0.5: "A factor 2 is missing: the derivative of (p - y)² is 2 (p - y) · dp/dw.",
+            0.5: "A factor 2 is missing: by how much does a square change?",
             -1.0: "The sign is wrong: the error is prediction - y.",
             7.0: "Divide by the number of points: the loss is a mean.",
-        }.get(factor(found, right), "For w[k], take the mean of 2 · (prediction - y) · x**k.")
+        }.get(factor(found, right), MOVE)
         if same(found, right[::-1], 1e-6):
             advice = "The order is reversed: w[0] belongs to x**0, which is 1."
         expected = f"gradient = {np.round(right, 3).tolist()}, by central differences"
@@ -124,16 +127,16 @@ def check_1_2(descend: Function) -> str:
 def descend_advice(points: np.ndarray) -> str:
     if (points == points[0]).all():
         return (
-            "All points are equal: `w -= …` changes the array that is already in the list. "
-            "Write `w = w - lr * gradient(w)`, or store a copy."
+            "All points are equal. Does w move at all? If it does: `w -= …` changes the array that "
+            "is already in the list."
         )
     if points[1] > 1:
-        return "Step against the gradient: w - lr * gradient, with a minus."
+        return "This goes uphill: step against the gradient."
     if np.allclose(points[1], 1 - 4.0):
         return "The rate is missing: multiply the gradient by lr."
     if np.allclose(np.diff(points), np.diff(points)[0]):
-        return "Compute the gradient at each new point: gradient(w) belongs in the loop."
-    return "In each step, compute w = w - lr * gradient(w). The first point is the start itself."
+        return "Every step is the same: the gradient belongs to the point where you are."
+    return "The first point is the start itself. The second one is the first, minus rate times slope."
 
 
 @exercise("1.3")
@@ -177,11 +180,10 @@ def check_1_3(forward: Function, backward: Function) -> str:
 BACKWARD: dict[float | str, str] = {
     6: "The sum over the images has to become a mean: divide by len(labels).",
     -1: "The sign is wrong: with respect to the scores it is probability minus one-hot.",
-    "b2": "d_scores is (probabilities, minus 1 at the right digit) / n. The gradient of b2 "
-    "is the sum of each column.",
-    "w2": "The gradient of w2 is hidden.T @ d_scores.",
-    "b1": "b2 and w2 are right. d_hidden is d_scores @ w2.T, but 0 where hidden is 0 (relu).",
-    "w1": "Only w1 is wrong: its gradient is x.T @ d_hidden.",
+    "b2": "Begin with d_scores: is it right for every image, and is it a mean? Then b2 is its sum.",
+    "w2": "b2 is right. Which product of `hidden` and `d_scores` has the shape of w2?",
+    "b1": "b2 and w2 are right. Which slopes does relu let through on the way to b1?",
+    "w1": "Only w1 is wrong. It is to x what w2 is to `hidden`.",
 }
 
 
@@ -206,12 +208,15 @@ def check_1_4(minibatches: Function) -> str:
             raise CheckFailed(
                 "each of the indices 0 … n-1 exactly once",
                 f"{lost} of {n} indices are missing, others occur twice",
-                "Shuffle all indices once, then cut them up; do not draw each batch separately.",
+                "Do it by hand for 10 indices in batches of 3: from which shuffle is each batch?",
             )
     first, second = (np.concatenate(minibatches(1000, 32, rng)) for _ in range(2))
     if np.array_equal(first, np.arange(1000)):
-        advice = "Shuffle first: rng.permutation(n)."
+        advice = "These batches are neighbours in the file. Where is chance in your function?"
         raise CheckFailed("a random order", "0, 1, 2, 3 …", advice)
+    if np.mean(np.diff(first) == 1) > 0.5:
+        advice = "A rotation, or a shuffle of whole batches, leaves neighbours together."
+        raise CheckFailed("a random order", "most images follow their neighbour", advice)
     if np.array_equal(first, second):
         advice = "Use the argument rng; do not make a new one with the same seed in each call."
         raise CheckFailed("another order at the next call", "the same order twice", advice)
@@ -235,17 +240,17 @@ def check_1_5(update: Function) -> str:
         advice = "Change the parameters and leave the gradients as they are."
         raise CheckFailed("gradients stay", "gradients were changed", advice)
     if not any(part.any() for part in moved):
-        advice = "`param = param - …` does not change the old array; `param -= …` does."
+        advice = "`param = param - …` makes a new array, and the network keeps the old one."
         raise CheckFailed(expected, "nothing changed", advice)
     if not all(np.allclose(a, -0.1 * b) for a, b in zip(moved, slopes, strict=True)):
         times = moved[0][0, 0]
-        advice = "For every array, compute param -= lr * gradient."
+        advice = "Each array: old minus rate times slope, in place."
         if not moved[1].any():
             advice = "Only the first array changed. Change all of them."
         elif times > 0:
-            advice = "That is uphill: subtract the gradient."
+            advice = "That is uphill."
         elif abs(times + 1) < 1e-9:
-            advice = "The rate is missing: lr * gradient."
+            advice = "The rate is missing."
         raise CheckFailed(expected, f"1 became {params[0][0, 0]:.3g}", advice)
     before = params[1].copy()
     update(params, gradients, 0.375)

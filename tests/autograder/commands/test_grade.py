@@ -143,7 +143,7 @@ def test_output_without_a_record_is_graded_as_unverified(tmp_path, grade):
 
 LESSON_00 = {
     "predict_survivor": "stops", "predict_host_here": "a", "predict_host_job": "b",
-    "predict_lines": "4", "faults_jobs": "bdca",
+    "predict_lines": "4", "predict_idle": "0.4", "faults_jobs": "dbca",
 }  # fmt: skip
 
 

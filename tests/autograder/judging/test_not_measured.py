@@ -35,6 +35,7 @@ def rubric_of(*conditions: dict, answers: dict | None = None) -> Rubric:
             "runs": {
                 "run": {"where": {"source": "keras"}},
                 "base": {"where": {"source": "keras"}, "smallest": "ranks"},
+                "probe": {"where": {"source": "probe"}},
                 "nobody": {"where": {"source": "nobody"}},
             },
             "checks": checks,
@@ -123,3 +124,15 @@ def test_of_several_runs_those_not_measured_are_told():
     (check,) = judged(rubric_of(condition), empty())
     assert check.status == "not measured"
     assert ReasonCode.NOT_MEASURED in [part.code for part in check.parts]
+
+
+def test_a_failed_test_is_told_though_another_run_has_no_such_measure():
+    condition = {"metric": "measure:step_error", "at_most": 1e-6, "take": "best"}
+    wrong = make_record(
+        source="probe", measures=({"name": "step_error", "value": 0.2, "unit": ""},)
+    )
+    runs = read_bytes({"a.out": "\n".join(make_record(measures=()) + wrong).encode()})
+    rubric = rubric_of(condition | {"of": ["run", "probe"]})
+    (check,) = judged(rubric, *runs)
+    assert check.status == "failed"
+    assert [part.code for part in check.parts] == [ReasonCode.VALUE]

@@ -1,6 +1,7 @@
 """The public checks: solutions pass, gaps are called gaps, and each mistake gets its advice."""
 
 import re
+import signal
 import statistics
 import sys
 from importlib import import_module
@@ -10,6 +11,7 @@ import pytest
 from advice import ROOT, assert_advice, failure
 
 from lessons.toolkit.checks import lesson_01, lesson_02, lesson_06
+from lessons.toolkit.checks.shared import time_limit
 from lessons.toolkit.checks.shared.check import (
     RETURN,
     CheckFailed,
@@ -38,6 +40,18 @@ def test_the_checks_of_a_page_are_there_and_say_what_they_want(page):
 def test_a_gap_is_called_a_gap():
     failed = failure(lesson_02.check_2_4, gap, gap)
     assert str(failed).startswith("Exercise 2.4 is still a gap: each number may be off by half a")
+
+
+def test_a_function_that_never_returns_is_ended_and_its_line_named(monkeypatch):
+    def epoch_time(seconds):
+        while seconds:
+            pass
+
+    monkeypatch.setattr(time_limit, "CPU_SECONDS", 0.1)
+    before = signal.getsignal(signal.SIGPROF)
+    assert_advice(failure(lesson_02.check_2_3, epoch_time), "of epoch_time: ")
+    assert signal.getsignal(signal.SIGPROF) == before
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
 
 
 def test_an_error_that_a_library_raises_is_not_a_gap():

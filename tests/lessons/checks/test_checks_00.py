@@ -30,6 +30,11 @@ JOBS = [
     ("--ntasks=2", "--ntasks=", "value after the ="),
     ("per-node=2", "per-node=1", "1 x 1 is not 2"),
     ("--ntasks=2", "--ntasks=two", "whole number"),
+    ("--ntasks=2", "--ntask=2", "--ntask\n"),
+    ("=00_cluster_%j.out", "=train_%j.out", "becomes the job's number"),
+    ("=00_cluster_%j.out", "=%x.out", "becomes the job's number"),
+    ("00:05:00", "00:05", "which means 5 seconds"),
+    ("00:05:00", "30", "which means 1800 seconds"),
 ]
 
 
@@ -39,7 +44,15 @@ def test_job_files(right, wrong, advice, tmp_path):
     path.write_text(JOB)
     lesson_00.check_0_1(path)
     path.write_text(JOB.replace(right, wrong, 1))
-    assert_advice(failure(lesson_00.check_0_1, path), advice)
+    failed = failure(lesson_00.check_0_1, path)
+    assert_advice(failed, advice)
+    assert right not in str(failed)
+
+
+def test_the_jobs_name_in_a_files_name(tmp_path):
+    path = tmp_path / "job.sbatch"
+    path.write_text(JOB.replace("=00_cluster_%j", "=%x_%j"))
+    lesson_00.check_0_1(path)
 
 
 def test_the_untouched_job_file_is_a_gap(tmp_path):
@@ -66,10 +79,10 @@ NAMES = {
 NOBODY = {"rank": 0, "size": 1, "local_rank": 0}
 
 
-def facts(environ, convert=int, order=1, default=NOBODY):
+def facts(environ, convert=int, order=1, default=NOBODY, names=None):
     found = dict(default)
-    for fact, names in NAMES.items():
-        for name in names[::order]:
+    for fact, tried in (names or NAMES).items():
+        for name in tried[::order]:
             if name in environ:
                 found[fact] = convert(environ[name])
                 break
@@ -79,7 +92,8 @@ def facts(environ, convert=int, order=1, default=NOBODY):
 FACTS = [
     (lambda environ: facts(environ, convert=str), "int()"),
     (lambda environ: facts(os.environ), "os.environ"),
-    (lambda environ: facts(environ, order=-1), "SLURM_PROCID is 0 in every process"),
+    (lambda environ: facts(environ, order=-1), "SLURM_PROCID is the same in all processes"),
+    (lambda environ, names=NAMES: facts(environ, names=names), "take them from NAMES"),
 ]
 
 

@@ -35,7 +35,7 @@ def gradient(w, x, y, factor=2.0, mean=True, sign=1):
         (lambda w, x, y: gradient(w, x, y)[:, None], "reshape"),
         (lambda w, x, y: 2 * (check.powers(w, x) - y), "each of the len(w) parameters"),
         (lambda w, x, y: gradient(w, x, y).tolist(), "np.array(…) around it"),
-        (lambda w, x, y: gradient(w, x, y) * x[:4].mean() + w, "2 · (prediction - y)"),
+        (lambda w, x, y: gradient(w, x, y) * x[:4].mean() + w, "Move w[k] by d"),
     ],
 )
 def test_gradients_of_a_polynomial(wrong, advice):
@@ -63,10 +63,10 @@ def in_place(gradient, w, lr, steps):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (lambda *a: descend(*a, sign=1.0), "with a minus"),
+        (lambda *a: descend(*a, sign=1.0), "uphill"),
         (lambda *a: descend(*a, first=False), "start into the list"),
         (lambda g, w, lr, steps: descend(g, w, 1.0, steps), "rate is missing"),
-        (lambda *a: descend(*a, stale=True), "at each new point"),
+        (lambda *a: descend(*a, stale=True), "where you are"),
         (lambda *a: [descend(*a)[-1]], "not only the last"),
         (lambda *a: float(descend(*a)[-1][0]), "list"),
         (lambda g, w, lr, steps: descend(g, w, lr, steps + 1, first=False), "start itself"),
@@ -96,14 +96,14 @@ def backward(cache, labels, change=lambda parts, cache: parts, divide=True, relu
     ("options", "advice"),
     [
         ({"divide": False}, "divide by len(labels)"),
-        ({"relu": False}, "0 where hidden is 0"),
+        ({"relu": False}, "relu let through"),
         ({"copy": False}, "work on a copy"),
         ({"change": lambda parts, _: [-part for part in parts]}, "probability minus one-hot"),
         ({"change": lambda parts, _: parts[2:]}, "in this order"),
         ({"change": lambda parts, _: [*parts[:3], parts[3][:, None]]}, "reshape"),
         ({"change": lambda parts, _: [parts[0].T, *parts[1:]]}, "transpose"),
-        ({"change": lambda parts, _: [*parts[:2], 2 * parts[2], parts[3]]}, "hidden.T @ d_scores"),
-        ({"change": lambda parts, _: [0 * parts[0], *parts[1:]]}, "x.T @ d_hidden"),
+        ({"change": lambda parts, _: [*parts[:2], 2 * parts[2], parts[3]]}, "has the shape of w2"),
+        ({"change": lambda parts, _: [0 * parts[0], *parts[1:]]}, "only w1 is wrong"),
     ],
 )
 def test_backward_passes_that_are_wrong(options, advice):
@@ -121,14 +121,18 @@ def cut(order, batch):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (lambda n, batch, rng: cut(np.arange(n), batch), "rng.permutation"),
+        (lambda n, batch, rng: cut(np.arange(n), batch), "where is chance"),
+        (
+            lambda n, batch, rng: cut(np.roll(np.arange(n), rng.integers(n)), batch),
+            "leaves neighbours",
+        ),
         (lambda n, batch, rng: cut(np.random.default_rng(1).permutation(n), batch), "same seed"),
         (lambda n, batch, rng: cut(np.random.permutation(n), batch), "np.random"),
         (
             lambda n, batch, rng: cut(rng.permutation(n), batch)[: n // batch],
             "no image may be left out",
         ),
-        (lambda n, batch, rng: cut(rng.integers(0, n, n), batch), "do not draw"),
+        (lambda n, batch, rng: cut(rng.integers(0, n, n), batch), "which shuffle"),
         (lambda n, batch, rng: cut(rng.permutation(n), batch + 1), "Cut at 0"),
         (lambda n, batch, rng: rng.permutation(n)[:batch], "in a list"),
     ],
@@ -158,9 +162,9 @@ def stepped(factor, arrays=2, rebind=False, gradients_too=False):
         (stepped(lambda lr: lr), "uphill"),
         (stepped(lambda lr: -1.0), "rate is missing"),
         (stepped(lambda lr: -lr, arrays=1), "only the first array"),
-        (stepped(None, rebind=True), "does not change the old array"),
+        (stepped(None, rebind=True), "keeps the old one"),
         (stepped(None, gradients_too=True), "leave the gradients"),
-        (stepped(lambda lr: -2 * lr), "param -= lr * gradient"),
+        (stepped(lambda lr: -2 * lr), "rate times slope"),
     ],
 )
 def test_steps_that_are_wrong(wrong, advice):

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.toolkit.checks.shared.tensorflow_errors import what_is_wrong, written_lines
+from lessons.toolkit.checks.shared.time_limit import limited_time
 
 Function = Callable[..., Any]
 ALL_CHECKS = str(Path(__file__).parents[1])
@@ -44,6 +45,7 @@ ADVICE_BY_TYPE = {
     "ZeroDivisionError": "Which number can be 0 here?",
     "KeyError": "This key does not always exist.",
     "ImportError": "Is the course's environment active?",
+    "NeverEnds": "Does the condition of its loop ever become false? Print what the loop changes.",
     "RecursionError": "A function calls itself. If it replaces another one, keep the old one in a "
     "variable first: `old = block.forward`.",
 }
@@ -89,7 +91,8 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
             # has the old version of the program, whose lines would run.
             linecache.checkcache()
             try:
-                right = function(*students, **options)
+                with limited_time():
+                    right = function(*students, **options)
             except CheckFailed as failed:
                 raise named(failed, number, students) from None
             except Exception as error:
