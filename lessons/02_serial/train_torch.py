@@ -15,7 +15,7 @@ from lessons.toolkit.record import Run
 
 
 def build_model(name):
-    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
+    """Return mlp512 (one hidden layer, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return nn.Sequential(
             nn.Unflatten(1, (1, 28)),
@@ -41,7 +41,7 @@ def make_loader(images, batch_size):
 
 def train_step(model, optimizer, loss_function, x, y):
     """Make an update from one batch. Return the loss and the network's outputs."""
-    raise NotImplementedError("Exercise 2.2: zero the gradients, forward, backward, step")
+    raise NotImplementedError("Exercise 2.2: the repaired training step")
 
 
 def train_epoch(model, loader, optimizer, loss_function, device):

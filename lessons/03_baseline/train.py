@@ -30,17 +30,13 @@ def build_model(name, size):
                 keras.layers.Dense(10, activation="softmax"),
             ]
         )
-    raise NotImplementedError(
-        "Exercise 3.3: the network `name`, no weights, size x size x 3, 10 classes"
-    )
+    raise NotImplementedError("Exercise 3.3: the untrained network of this name, for these images")
 
 
 def prepare(dataset, size, batch):
     """Return batches of float32 images in 0…1, `size` by `size`; only the ones in use exist."""
 
-    raise NotImplementedError(
-        "Exercise 3.2: .batch(…), then .map(…) what casts, scales and resizes"
-    )
+    raise NotImplementedError("Exercise 3.2: batches of the pictures as the network takes them")
 
 
 def command_line():

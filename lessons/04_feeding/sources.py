@@ -28,7 +28,7 @@ def to_records(images, labels):
 def write_packs(records, folder, packs):
     """Write the records, in their order, to `packs` files pack_0000.bin, pack_0001.bin, …"""
     raise NotImplementedError(
-        "Exercise 4.1: packs that differ by at most one record; rows.tofile(path)"
+        "Exercise 4.1: packs of neighbours, whose sizes differ by at most one record"
     )
 
 
@@ -40,7 +40,7 @@ def write_files(records, folder):
 
 def order(names, epoch, seed):
     """Return the names in the order in which this epoch reads them: 0, 1, 2, …"""
-    raise NotImplementedError("Exercise 4.2: a permutation of the names that seed and epoch decide")
+    raise NotImplementedError("Exercise 4.2: the names in an order that seed and epoch decide")
 
 
 def names_of(source, cifar, folder):

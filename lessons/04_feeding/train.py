@@ -49,9 +49,7 @@ def prepare(dataset, size, batch):
 
 def stages(pieces, decode, args):
     """Return batches, prepared ahead of time, from pieces (names of files)."""
-    raise NotImplementedError(
-        "Exercise 4.3: map decode, unbatch, cache, shuffle, prepare, prefetch"
-    )
+    raise NotImplementedError("Exercise 4.3: the stages of the table, each where it belongs")
 
 
 def command_line():

@@ -16,8 +16,8 @@ from lessons.toolkit.checks.lesson_00 import check_0_2
 from lessons.toolkit.checks.shared.measure import check_fails
 from lessons.toolkit.record import Run
 
-# The same three facts as named by Open MPI, Slurm and Cray MPICH. Slurm comes after Open MPI: inside
-# `sbatch`, an `mpirun` leaves SLURM_PROCID the same in all processes of a node (0 on the first).
+# The same three facts as named by Open MPI, Slurm and Cray MPICH. Slurm comes after Open MPI:
+# inside `sbatch`, an `mpirun` leaves SLURM_PROCID the same in all processes of a node.
 NAMES = {
     "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),
     "size": ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"),

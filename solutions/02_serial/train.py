@@ -18,7 +18,7 @@ keras = tf.keras
 
 
 def build_model(name):
-    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
+    """Return mlp512 (one hidden layer, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return keras.Sequential(
             [
@@ -31,7 +31,7 @@ def build_model(name):
                 keras.layers.Dense(10, activation="softmax"),
             ]
         )
-    ### BEGIN SOLUTION Exercise 2.1: flatten 28x28, 512 units with relu, 10 units with softmax
+    ### BEGIN SOLUTION Exercise 2.1: one hidden layer with relu, then ten probabilities
     return keras.Sequential(
         [
             keras.layers.Flatten(input_shape=(28, 28)),

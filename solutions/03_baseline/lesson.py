@@ -86,7 +86,7 @@ course.answers.note(predict_bytes=predict_bytes)
 
 # %% tags=["exercise"]
 def decode(row):
-    ### BEGIN SOLUTION Exercise 3.1: reshape to three planes, then move the colours last
+    ### BEGIN SOLUTION Exercise 3.1: the repaired line
     return row.reshape(3, 32, 32).transpose(1, 2, 0)
     ### END SOLUTION
 
@@ -140,8 +140,9 @@ course.predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 # A job with less memory than that is killed if it resizes all pictures at once (exit code 137, *out of memory*). So
 # the program keeps bytes. Each batch is scaled and resized when it is needed, inside `tf.data`.
 #
-# **Exercise 3.2.** Complete `prepare` in `train.py`: first `.batch(batch)`, then `.map` with a function that
-# takes a batch's images and labels, and casts the images to float32, divides by 255 and resizes.
+# **Exercise 3.2.** Complete `prepare` in `train.py`. It makes a new data set out of one of single images (bytes) and
+# labels: batches of float32 pictures from 0 to 1, of the new size, made only when somebody asks for them. (Lesson 04 makes them ahead of time.) First decide:
+# `.batch` and then `.map`, or the other way round? Which one resizes 256 pictures in one call of `tf.image.resize`?
 #
 # Pass the labels on unchanged. After the training, the job also runs `probe.py`. It calls your `prepare`
 # with numbers in place of labels, so the numbers that come out show which images were read and in which
@@ -155,26 +156,52 @@ course.check("3.2", train.prepare)
 # %% [markdown]
 # ## The network
 #
-# *Keras Applications* has some seventy well-known networks, ready to build. The number in a name is the depth, the
-# number of layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 12 times fewer
-# parameters (Szegedy and others, 2014). VGG showed that depth matters. ResNet (2015) made 50, 101 and 152 layers
-# trainable by adding a block's input to its output. V2 (2016) put the normalisation first.
+# *Keras Applications* has some seventy well-known networks, ready to build. In ResNet50, VGG16 or DenseNet121, the number
+# is the depth: the layers with weights. ResNet (2015) made 50, 101 and 152 layers trainable by adding a block's input to
+# its output. V2 (2016) put the normalisation first.
 #
 # | argument | meaning |
 # |---|---|
 # | `include_top` | whether to include the last layers, which turn features into classes |
 # | `weights` | `"imagenet"`: trained weights, **downloaded**; `None`: random ones |
-# | `input_tensor` | a tensor to build on, instead of a new input |
 # | `input_shape` | height, width, colours; at least 32 × 32 |
 # | `pooling` | without top: `None`, `"avg"` or `"max"` of each feature's picture |
 # | `classes` | how many classes, with top and without trained weights |
-# | `classifier_activation` | activation of the top; `None` for raw scores |
 #
 # **Exercise 3.3.** Complete `build_model` in `train.py`. `getattr(keras.applications, name)` is the network.
 # Build it untrained, for `size` by `size` images, with 10 classes.
 
 # %% tags=["check"]
 course.check("3.3", train)
+
+# %% [markdown]
+# ## What the constructor returns
+#
+# **Exercise 3.4.** Predict the output shapes, one tuple for each letter. The first entry is `None`, because
+# the batch is not known yet.
+#
+# | | `ResNet50V2(weights=None, …)` |
+# |---|---|
+# | a | `input_shape=(128, 128, 3), classes=10` |
+# | b | `input_shape=(128, 128, 3), include_top=False` |
+# | c | `input_shape=(128, 128, 3), include_top=False, pooling="avg"` |
+# | d | `input_shape=(32, 32, 3), include_top=False` |
+
+
+# %% tags=["exercise"]
+def shapes():
+    ### BEGIN SOLUTION Exercise 3.4: return a dictionary with a tuple for each letter
+    return {
+        "a": (None, 10),
+        "b": (None, 4, 4, 2048),
+        "c": (None, 2048),
+        "d": (None, 1, 1, 2048),
+    }
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+course.check("3.4", shapes)
 
 # %% [markdown]
 # `--model` accepts every network of that family: `ResNet101V2`, `VGG16`, `DenseNet121`, `MobileNet`, … Make
@@ -216,7 +243,7 @@ course.predictions.compare("predict_steps", math.ceil(50_000 / 256), how="comput
 #
 # | format | bits | bits of the mantissa | largest | used as |
 # |---|---|---|---|---|
-# | float32 | 32 | 23 | 3 · 10³⁸ | the format of this course's programs |
+# | float32 | 32 | 23 | 3 · 10³⁸ | the default of this course's programs |
 # | TF32 | 19 of 32 | 10 | 3 · 10³⁸ | what matrix units turn float32 into, on NVIDIA GPUs since the A100 |
 # | bfloat16 | 16 | 7 | 3 · 10³⁸ | *mixed precision by autocast*: the products in 16 bits, the parameters in float32 |
 # | float16 | 16 | 10 | 65,504 | the same, with a scaled-up loss, because small gradients would become 0 |
@@ -235,9 +262,9 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 # parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
 # `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of lesson
 # 13. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not for other
-# products (versions 2.21 and 2.13). So the same "float32" program computes with a 10-bit mantissa (three decimal
-# digits) on an A100 or H100, and a 23-bit one on a V100 or a CPU. When you quote a throughput, quote the precision
-# with it.
+# products (versions 2.21 and 2.13). So the same "float32" program multiplies with 10-bit mantissas (three decimal
+# digits) and adds in float32 on an A100 or H100, and has 23 bits for both on a V100 or a CPU. When you quote a
+# throughput, quote the precision with it.
 #
 # An epoch of *n* images takes ⌈*n* / batch⌉ steps: the last batch may be smaller.
 #
@@ -278,14 +305,17 @@ for number, (loss, accuracy) in enumerate(zip(*published.values(), strict=True),
 #   14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres' textbook).
 # - On two CPU cores, with 256 images of 32 × 32 in batches of 32, we saw 6 to 11 s for the first epoch, 2 to
 #   5 s for the others, and losses of about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
-# - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates memory and
-#   reads cold files. Here it takes two or three times as long as the second.
+# - **The first epoch does not count.** In it, TensorFlow traces some 190 layers into a graph, optimizes it and allocates
+#   memory. Here it takes two or three times as long as the second.
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
-# no bug. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
-# means. After 32 steps on two CPU cores we measured an accuracy of 0.097 on the test images and 0.22 in
-# training. After a few hundred steps, the average has settled. So the `smoke` profile does not grade test
+# no bug. *Batch normalisation* trains with the mean and variance of each batch and tests with running averages of
+# them. After 32 steps on two CPU cores we measured an accuracy of 0.097 on the test images and 0.22 in
+# training. After a few hundred steps, the averages have settled. So the `smoke` profile does not grade test
 # accuracy here.
+#
+# Before the second job: with pictures of 32 × 32, `cnn` has 1.6 million parameters, and MobileNet has 3.2 million. Which
+# of them reads more images per second, and by what factor? Bet.
 
 # %%
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
@@ -304,90 +334,11 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
     print(f"  batch {run.header['global_batch']:4}  {seconds.value:7.2f} s  {rate.value:8.0f} /s")
 
 # %% [markdown]
-# - A larger batch gives the device more to do at a time, until it is full. Small batches fill CPU cores; a GPU needs
-#   larger ones. If the whiskers overlap, you have not seen a difference.
+# - A larger batch gives the device more to do at a time, until it is full. (Where a GPU is full, the `full` profile
+#   shows.) If the whiskers overlap, you have not seen a difference.
 # - If you run out of memory (`OOM` in the error file), reduce the batch for *everything* that you compare.
 # - The number of parameters is not the amount of work. The time depends on what is computed for each
 #   pixel. Compare parameters and images per second in the rows of your table.
-#
-# ## Your own task: ResNet152V2
-#
-# Lesson 05 asks whether this larger network scales better. To answer that for your own machine, you need its
-# baseline, too. Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
-# --train-samples 256 --test-samples 128 --batch-size 32`. With the sizes in `job.sbatch`, two cores would need hours.
-# The next cell prints your command.
-
-# %%
-import shlex
-
-print("sbatch job.sbatch --model ResNet152V2", shlex.join(train_words))
-
-# %% [markdown]
-# Run it **interactively** first, where you see errors at once, then as a **job**. In a terminal, in this folder:
-#
-#     source ~/.dl-course/site.sh
-#
-# This sets what your site requires of a job, such as account, partition and GPUs. On a cluster, next request a node
-# (`--cpus-per-task=2` for `smoke`). Inside the allocation, load the file again, which loads the software:
-#
-#     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
-#     source ~/.dl-course/site.sh
-#
-# Then, for `full`:
-#
-#     launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out
-#     exit
-#
-# `launch` is the site's way to start a program with all the cores that you requested. A bare `srun python`
-# may get only one core of eight: since Slurm 22.05, `srun` no longer inherits `--cpus-per-task` from the
-# allocation.
-#
-# A laptop has nothing to allocate. For `smoke`, type this (in an allocation, use `launch python`
-# instead of `python`):
-#
-#     export small="--size 32 --train-samples 256 --test-samples 128 --batch-size 32"
-#     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
-#
-# Then submit, for `smoke`:
-#
-#     sbatch job.sbatch --model ResNet152V2 $small --epochs 3
-#
-# and for `full`:
-#
-#     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
-#
-# Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. For the first half
-# minute or so you see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were
-# also running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s, and the whole program took
-# 47 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
-#
-# ## What the constructor returns
-#
-# **Exercise 3.4.** Predict the output shapes, one tuple for each letter. The first entry is `None`, because
-# the batch is not known yet.
-#
-# | | `ResNet50V2(weights=None, …)` |
-# |---|---|
-# | a | `input_shape=(128, 128, 3), classes=10` |
-# | b | `input_shape=(128, 128, 3), include_top=False` |
-# | c | `input_shape=(128, 128, 3), include_top=False, pooling="avg"` |
-# | d | `input_shape=(32, 32, 3), include_top=False` |
-
-
-# %% tags=["exercise"]
-def shapes():
-    ### BEGIN SOLUTION Exercise 3.4: return a dictionary with a tuple for each letter
-    return {
-        "a": (None, 10),
-        "b": (None, 4, 4, 2048),
-        "c": (None, 2048),
-        "d": (None, 1, 1, 2048),
-    }
-    ### END SOLUTION
-
-
-# %% tags=["check"]
-course.check("3.4", shapes)
 
 # %% [markdown]
 # ## Which record is which fault?
@@ -425,8 +376,58 @@ course.answers.note(faults_baseline=faults_baseline, largest_batch=largest_batch
 course.answers.note(baseline_epoch_s=course.measure.epoch_time(baseline).value)
 
 # %% [markdown]
-# **Open question**, without points: the article says that ResNet50V2 has 25,613,800 parameters and prints a program
-# with `classes=10`. Which of the two trained the published curves? Defend your answer with a run.
+# A perfect accuracy is a reason to look at the data. Which of the five runs would you look at first?
+#
+# **Open question**, without points: the Barcelona course's article, the source of the numbers above, says that
+# ResNet50V2 has 25,613,800 parameters and prints a program with `classes=10`. Which of the two trained the published
+# network? Defend your answer with a run.
+#
+# ## Your own task (optional): ResNet152V2
+#
+# Lesson 05 asks whether this larger network scales better. To answer that for your own machine, you need its
+# baseline, too. Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
+# --train-samples 256 --test-samples 128 --batch-size 32`. With the sizes in `job.sbatch`, two cores would need hours.
+# The next cell prints your command.
+
+# %%
+import shlex
+
+print("sbatch job.sbatch --model ResNet152V2", shlex.join(train_words))
+
+# %% [markdown]
+# Run it **interactively** first, where you see errors at once, then as a **job**. In a terminal, in this folder:
+#
+#     source ~/.dl-course/site.sh
+#
+# This sets what your site requires of a job, such as account, partition and GPUs. On a cluster, next request a node
+# (`--cpus-per-task=2` for `smoke`). Inside the allocation, load the file again, which loads the software:
+#
+#     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
+#     source ~/.dl-course/site.sh
+#
+# Then, for `full`:
+#
+#     launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out
+#     exit
+#
+# A laptop has nothing to allocate. For `smoke`, type this (in an allocation, use `launch python`
+# instead of `python`):
+#
+#     export small="--size 32 --train-samples 256 --test-samples 128 --batch-size 32"
+#     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
+#
+# Then submit, for `smoke`:
+#
+#     sbatch job.sbatch --model ResNet152V2 $small --epochs 3
+#
+# and for `full`:
+#
+#     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
+#
+# Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. For the first half
+# minute or so you see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were
+# also running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s, and the whole program took
+# 47 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
 #
 # ## Traps
 #

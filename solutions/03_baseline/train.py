@@ -30,7 +30,7 @@ def build_model(name, size):
                 keras.layers.Dense(10, activation="softmax"),
             ]
         )
-    ### BEGIN SOLUTION Exercise 3.3: the network `name`, no weights, size x size x 3, 10 classes
+    ### BEGIN SOLUTION Exercise 3.3: the untrained network of this name, for these images
     network = getattr(keras.applications, name)
     return network(weights=None, input_shape=(size, size, 3), classes=10)
     ### END SOLUTION
@@ -39,7 +39,7 @@ def build_model(name, size):
 def prepare(dataset, size, batch):
     """Return batches of float32 images in 0…1, `size` by `size`; only the ones in use exist."""
 
-    ### BEGIN SOLUTION Exercise 3.2: .batch(…), then .map(…) what casts, scales and resizes
+    ### BEGIN SOLUTION Exercise 3.2: batches of the pictures as the network takes them
     def pixels(images, labels):
         return tf.image.resize(tf.cast(images, tf.float32) / 255, (size, size)), labels
 

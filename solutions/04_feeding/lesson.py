@@ -48,7 +48,7 @@ sizes = {"smoke": small, "full": "--epochs 3"}[profile].split()
 # machine, too, so a slightly longer or shorter epoch says little.)
 
 # %%
-recorded = {letter: course.runs(f"records/{letter}.rec")[0] for letter in "dmrz"}
+recorded = {letter: course.runs(f"records/{letter}.rec")[0] for letter in "gmrz"}
 course.plots.epoch_bars({letter: recorded[letter] for letter in "rz"})
 
 # %% [markdown]
@@ -73,8 +73,8 @@ course.answers.note(
 # ## Packs
 #
 # A file costs time before its first byte: the system looks up its name, checks permissions, opens it, and later
-# closes it. On a cluster, a few servers look up file names for all users. Many readers of many small files are the
-# heaviest load that you can put on them. So images go into **packs**. TFRecord, WebDataset and HDF5 files are packs.
+# closes it. On a cluster, a few servers look up file names for all users. Many readers of many small files are a heavy
+# load for them: each file costs several requests. So images go into **packs**. TFRecord, WebDataset and HDF5 files are packs.
 #
 # In `sources.py` a record is a sample's number, its label and its pixels: 3,077 bytes. A single file
 # contains one such record. A pack contains many.
@@ -173,7 +173,7 @@ course.show_diff(
 # ## Run it
 #
 # Files, packs and memory are read in one job and take turns epoch by epoch, so other load on the machine
-# affects all three equally. The job runs first with one core, then with all cores. The files are written
+# affects all three about equally. The job runs first with one core, then with all cores. The files are written
 # once, to your site's fast folder (`SITE_SCRATCH`), not beside the program: never submit or back up 50,000
 # files.
 
@@ -217,18 +217,17 @@ course.expectations.compare(
 # - Packs deliver a few times as many images per second as single files, although *both* come from memory: you wrote
 #   them a moment ago, and the system keeps what it can. What remains is the cost of opening.
 # - Packs are nearly as fast as memory. Both are limited by the work that `tf.data` does on every sample
-#   (unbatch, shuffle, batch). Reading packs without that work is faster still: from cached packs on a
-#   local disk, NumPy read 1.6 million images per second (two CPU cores).
-# - Two cores decode two files at once, and gain less than a factor of two.
+#   (unbatch, shuffle, batch). Reading packs without that work is much faster still: see below.
+# - Two cores decode two files at once. On an idle machine that gains up to a factor of two. If others use the cores, it
+#   may gain nothing.
 # - The dashed line is the network on your machine. If a bar ends to the right of the line, the input is faster than
 #   the network: the run is **compute-bound**, and a faster input gains nothing. If it ends to the left of the line,
 #   the run is **input-bound**, and the device waits. On two CPU cores, even the small network is compute-bound. An
 #   H100 (the dotted line) processes 3,600 images of 128 × 128 per second, so there the input matters. (Another
 #   machine, larger images: do not divide by it.)
-# - Torres' textbook measured both cases on an H100, with 0, 1, 2, 4, 8 and 20 loader processes. With a light
-#   network, the GPU processed 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: each
-#   additional process helps, until there are enough. With a heavy network, it processed 88 to 95 images per
-#   second, with any number of processes.
+# - Torres' textbook measured both cases on an H100. With a light network, the GPU processed 1,598 images per second
+#   without loader processes, 10,818 with 8 of them, and 10,496 with 20: more help, until there are enough. With a heavy
+#   network, it processed 88 to 95 images per second, with any number of processes.
 #
 # ## Cold and warm
 #
@@ -236,7 +235,7 @@ course.expectations.compare(
 # goes to the disk is *cold*. In the first epoch of a job, most reads are cold. Later epochs are warm as long
 # as the data set fits into the node's memory. Here you measure each kind by itself. `forget` asks the system
 # to drop a file from the cache. Some file systems cannot do that: a file system in memory has no disk to read
-# from.
+# from. By what factor is cold slower than warm? Guess before you run the cells.
 
 
 # %%
@@ -343,7 +342,7 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
         course.predictions.compare("predict_two_gpus", "yes" if two < one else "no", how="computed")
 
 # %% [markdown]
-# With prefetch, the input alone sets the pace, and a second GPU only adds waiting. If they take turns, the
+# With prefetch, the input alone sets the pace: you pay for two GPUs, and each waits three quarters of the time. If they take turns, the
 # second GPU does shorten the epoch, by a quarter, because the epoch then includes all computing time. But
 # `prefetch` would gain more, with one line of code.
 #
@@ -355,8 +354,7 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 # ## Arithmetic or memory
 #
 # The same question comes back inside the processor, which waits for its memory as a GPU waits for its files.
-# Adding two arrays moves many bytes and computes little. A matrix product does the opposite. That is why
-# libraries such as cuDNN and oneDNN (formerly MKL-DNN) work hard to move each number as rarely as they can.
+# Adding two arrays moves many bytes and computes little. A matrix product does the opposite.
 #
 # **Exercise 4.4.** `gigabytes_per_s` is for `a + b`, with *n* float32 numbers in each array. `gigaflops` is for a
 # product of *n* × *n* matrices. Both run on one core. NumPy's additions use one core anyway, and the setup at the top
@@ -389,19 +387,18 @@ product = min(timeit.repeat(lambda: m @ m, number=1, repeat=7))
 bandwidth, arithmetic = gigabytes_per_s(len(a), add), gigaflops(1024, product)
 print(f"a + b:   {bandwidth:6.1f} GB/s, {len(a) / add / 1e9:6.1f} GFLOP/s")
 print(f"a @ b:   {arithmetic:6.1f} GFLOP/s")
-print(
-    f"A layer needs {arithmetic / bandwidth:.0f} operations per byte, or this core waits for memory."
-)
+print(f"Below {arithmetic / bandwidth:.1f} operations per byte, this core waits for memory.")
 
 # %% [markdown]
 # The first number counts each array once. Most processors also read memory before they write to it, so they move up
 # to a third more.
 #
-# A dense layer with 4,096 inputs and 4,096 outputs needs 0.5 operations per byte for a single sample, because each
-# weight is used once.
+# A dense layer with 4,096 inputs and 4,096 outputs does 0.5 operations per byte for a single sample, because each
+# weight is used once: this core waits.
 #
 # **Question.** A 3 × 3 convolution turns 256 channels of 32 × 32 points into 256 channels of the same size. How many
-# operations per byte does it need for a single sample? (float32; count weights, input and output once.)
+# operations per byte does it do for a single sample? (float32; count weights, input and output once.) Can this core feed
+# it?
 #
 # ## Which record is which fault?
 #
@@ -415,24 +412,23 @@ print(
 # - **E** a pack is missing
 # - **F** `drop_remainder=True`
 #
-# `kept` compares the order of the images with the previous epoch's: 1 means the same, 0 a new one. `neighbours` is the
-# share of images that follow the one stored before them.
+# The seconds are those of a typical epoch. `over_sum` compares each epoch's seconds with those of its input and its
+# waits, one after the other. `kept` compares the order of the images with the previous epoch's: 1 means the same, 0 a new
+# one. `neighbours` is the share of images that follow the one stored before them. (Other jobs used this machine, too.)
 #
-# Write the letters of `d`, `m`, `r` and `z` in this order, as one word.
+# Write the letters of `g`, `m`, `r` and `z` in this order, as one word.
 
 # %%
 shown = {
     "input_s": "input",
     "compute_s": "waits",
+    "epoch_over_sum": "over_sum",
     "order_kept": "kept",
     "in_sequence": "neighbours",
 }
 for letter, run in recorded.items():
-    last = run.epochs[-1]
-    print(
-        f"{letter}: {last.steps} steps, {last.unique_samples} images, {last.seconds.value:.2f} s",
-        end="",
-    )
+    last, seconds = run.epochs[-1], course.measure.epoch_time(run).value
+    print(f"{letter}: {last.steps} steps, {last.unique_samples} images, {seconds:.2f} s", end="")
     for name, words in shown.items():
         print(f", {words} {course.plots.median_of_measure([run], name):.3f}", end="")
     print()
@@ -460,7 +456,6 @@ course.answers.note(conv_per_byte=conv_per_byte, faults_input=faults_input)
 # | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound, with prefetch |
 # | out of memory (exit code 137) after the first epoch | `cache()` after `prepare`: floats of full size |
 # | fewer images per epoch than the set has | a pack was cut off, or `drop_remainder=True` |
-# | a pause after some epochs | TensorFlow 2.21 is late to end the thread that tunes `tf.data`. After epochs of about 3 s it took 0.2 to 2.6 s (lesson 03's ResNet50V2, two CPU cores), but 0.2 to 0.3 s with `options = tf.data.Options()`, `options.autotune.enabled = False` and `dataset.with_options(options)` |
 # | your support team writes to you | millions of small files on the shared file system |
 #
 # ## Recap

@@ -27,7 +27,7 @@ def to_records(images, labels):
 
 def write_packs(records, folder, packs):
     """Write the records, in their order, to `packs` files pack_0000.bin, pack_0001.bin, …"""
-    ### BEGIN SOLUTION Exercise 4.1: packs that differ by at most one record; rows.tofile(path)
+    ### BEGIN SOLUTION Exercise 4.1: packs of neighbours, whose sizes differ by at most one record
     for number, rows in enumerate(np.array_split(records, packs)):
         rows.tofile(Path(folder) / f"pack_{number:04d}.bin")
     ### END SOLUTION
@@ -41,7 +41,7 @@ def write_files(records, folder):
 
 def order(names, epoch, seed):
     """Return the names in the order in which this epoch reads them: 0, 1, 2, …"""
-    ### BEGIN SOLUTION Exercise 4.2: a permutation of the names that seed and epoch decide
+    ### BEGIN SOLUTION Exercise 4.2: the names in an order that seed and epoch decide
     return np.random.default_rng([seed, epoch]).permutation(names)
     ### END SOLUTION
 

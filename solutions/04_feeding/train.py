@@ -49,7 +49,7 @@ def prepare(dataset, size, batch):
 
 def stages(pieces, decode, args):
     """Return batches, prepared ahead of time, from pieces (names of files)."""
-    ### BEGIN SOLUTION Exercise 4.3: map decode, unbatch, cache, shuffle, prepare, prefetch
+    ### BEGIN SOLUTION Exercise 4.3: the stages of the table, each where it belongs
     samples = pieces.map(decode, num_parallel_calls=args.workers).unbatch()
     if args.cache:
         samples = samples.cache()

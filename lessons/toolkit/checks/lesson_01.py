@@ -62,7 +62,9 @@ def factor(found: np.ndarray, right: np.ndarray) -> float:
     return round(times, 3) if np.isfinite(times) and same(found, times * right) else 0.0
 
 
-MOVE = "Move w[k] by d: by how much does the polynomial change at x, and by how much its square error?"
+MOVE = (
+    "Move w[k] by d: by how much does the polynomial change at x, and by how much its square error?"
+)
 
 
 @exercise("1.1")
@@ -136,7 +138,9 @@ def descend_advice(points: np.ndarray) -> str:
         return "The rate is missing: multiply the gradient by lr."
     if np.allclose(np.diff(points), np.diff(points)[0]):
         return "Every step is the same: the gradient belongs to the point where you are."
-    return "The first point is the start itself. The second one is the first, minus rate times slope."
+    return (
+        "The first point is the start itself. The second one is the first, minus rate times slope."
+    )
 
 
 @exercise("1.3")

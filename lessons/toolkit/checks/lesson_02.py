@@ -20,9 +20,9 @@ PARAMETERS = 407_050
 # Numbers of parameters of wrong networks, and the mistake behind each.
 OTHER_NETWORKS = {
     406_528: "The biases are missing: do not set `use_bias`.",
-    669_706: "There is one hidden layer of 512 units too many.",
-    401_920: "The last layer is missing: 10 units, one for each digit.",
-    7_850: "The hidden layer is missing: 512 units between the pixels and the 10 outputs.",
+    669_706: "There is one hidden layer too many.",
+    401_920: "The last layer is missing, with one unit for each digit.",
+    7_850: "The hidden layer is missing, between the pixels and the outputs.",
     19_978: "The pixels are not flattened: begin with a Flatten layer.",
 }
 THIS_BATCH = "All four calls are made. Do they use this batch, and the loss of its outputs?"
@@ -38,21 +38,23 @@ def check_2_1(build_model: Function) -> str:
         advice = "Make a model of the layers, and return it: `return keras.Sequential([…])`."
         raise CheckFailed("build_model returns a Keras model", shown(model), advice)
     if not model.built:  # train.py counts the parameters before any image goes through
-        advice = "Write `input_shape=(28, 28)` in the first layer."
+        advice = "What does the first layer of the network above the gap say about the images?"
         raise CheckFailed("a network that knows its number of parameters", "it does not", advice)
     images = np.random.default_rng(1).random((4, 28, 28), dtype=np.float32)
     outputs = np.asarray(model(images))
     parameters = model.count_params()
     if outputs.shape != (4, 10) or parameters != PARAMETERS:
         found = f"{('n', *outputs.shape[1:])} and {parameters:,}".replace("'", "")
-        advice = "Hidden layer: 784 x 512 weights + 512 biases. Last: 512 x 10 + 10."
+        advice = (
+            "How many numbers does each hidden unit need: from the pixels, its bias, to 10 outputs?"
+        )
         advice = OTHER_NETWORKS.get(parameters, advice)
         raise CheckFailed(f"outputs (n, 10) and {PARAMETERS:,} parameters", found, advice)
     if not np.allclose(outputs.sum(axis=1), 1, atol=1e-3) or outputs.min() < 0:
         raise CheckFailed(
             "10 probabilities that sum to 1",
             f"numbers from {outputs.min():.2f}, sum {outputs.sum(axis=1).mean():.2f}",
-            'The last layer needs activation="softmax".',
+            "Which activation turns ten scores into probabilities? Lesson 01 names it.",
         )
     activations = ", ".join(
         getattr(getattr(layer, "activation", None), "__name__", type(layer).__name__)
@@ -60,7 +62,7 @@ def check_2_1(build_model: Function) -> str:
     )
     if "relu" not in activations.lower():
         advice = "Without it, two layers are a single linear map."
-        raise CheckFailed('activation="relu" in the hidden layer', activations, advice)
+        raise CheckFailed("relu in the hidden layer", activations, advice)
     return f"{PARAMETERS:,} parameters; each image gets 10 probabilities."
 
 
@@ -122,10 +124,10 @@ def watched(optimizer: Any, calls: list[str]) -> Any:
 
 
 def check_order(calls: list[str]) -> None:
-    expected = "zero_grad, forward, backward, step"
+    expected = "a step that uses this batch's gradients, and no others"
     found = ", ".join(calls) or "no call at all"
     missing = {
-        "forward": "`loss = loss_function(outputs, y)` with `outputs = model(x)` is missing.",
+        "forward": "The loss of this batch is missing.",
         "backward": "`loss.backward()` is missing: without it no parameter has a gradient.",
         "step": "`optimizer.step()` is missing: nothing changes the parameters.",
         "zero_grad": "`optimizer.zero_grad()` is missing: gradients add up from step to step.",
@@ -134,10 +136,10 @@ def check_order(calls: list[str]) -> None:
         if name not in calls:
             raise CheckFailed(expected, found, advice)
     if calls.index("step") < calls.index("backward"):
-        advice = "`step` needs the gradients: call `loss.backward()` first."
+        advice = "Which gradients are there when `step` runs?"
         raise CheckFailed(expected, found, advice)
     if "zero_grad" in calls[calls.index("backward") : calls.index("step")]:
-        advice = "`zero_grad` throws the new gradients away before `step` uses them."
+        advice = "Which gradients are left when `step` runs?"
         raise CheckFailed(expected, found, advice)
 
 
@@ -171,21 +173,30 @@ def check_2_3(epoch_time: Function) -> str:
         otherwise = "Which epochs are comparable? Sort them, and ask which number is typical."
         right = statistics.median(later)
         check_number(epoch_time, "epoch_time", (seconds,), right, mistakes, otherwise)
+        epoch_time(given := list(seconds))
+        if given != seconds:
+            advice = "Leave the list as it is: the page uses it again."
+            raise CheckFailed(f"the list is still {seconds}", shown(given), advice)
     return "The first epoch does not count, and a disturbed epoch changes little."
 
 
 @exercise("2.4")
 def check_2_4(interval: Function, throughput_interval: Function) -> str:
-    """9 s and 4 s mean a ratio from 1.89 to 2.71; 42 s means 1,176 to 1,205 images/s."""
-    check_ratio(interval, 9, 4)
-    samples, call = 50_000, "throughput_interval(50000, 42)"
-    mistakes = {
-        (samples / 43, samples / 41): HALF,
-        (42.5 / samples, 41.5 / samples): "These are seconds per sample, not samples per second.",
-    }
-    found, right = throughput_interval(samples, 42), (samples / 42.5, samples / 41.5)
-    otherwise = "The longest time that 42 s can mean, 42.5, gives the lowest throughput."
-    check_interval(pair(found, call), right, call, otherwise, mistakes)
+    """A ratio of rounded times is an interval, and so is a throughput."""
+    for a, b in ((9, 4), (22, 6)):
+        check_ratio(interval, a, b)
+    for samples, time in ((50_000, 42), (1_000, 3)):
+        low, high = time - 0.5, time + 0.5
+        per_sample = "These are seconds per sample, not samples per second."
+        mistakes = {
+            (samples / (time + 1), samples / (time - 1)): HALF,
+            (high / samples, low / samples): per_sample,
+            (low / samples, high / samples): per_sample,
+        }
+        call, right = f"throughput_interval({samples}, {time})", (samples / high, samples / low)
+        otherwise = f"How long can {time} s have been at most? Is the throughput low or high then?"
+        found = pair(throughput_interval(samples, time), call)
+        check_interval(found, right, call, otherwise, mistakes)
     return "9 s / 4 s is in [1.89, 2.71]; 42 s gives [1176, 1205] images/s."
 
 
@@ -221,6 +232,7 @@ def check_2_5(medians: Function) -> str:
             min(later): "This is the fastest call, which is not typical.",
             sum(later): "This is the sum over the rounds.",
             statistics.median(SECONDS[name]): "The first call of each function does not count.",
+            statistics.median(LATER["a"] + LATER["b"]): "All functions fill the same list.",
         }
         otherwise = "Read `time.perf_counter()` right before and right after each call."
         what = f"seconds of a work whose calls take {SECONDS[name]}"

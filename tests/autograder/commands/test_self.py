@@ -35,7 +35,7 @@ CASES = {
     ),
     "an answer whose truth is kept": (
         {"answers": RIGHT_ANSWERS | {"s4_epoch_s": "99"}},
-        ["These answers are wrong:", "s4_epoch_s: Multiply the microseconds per", "0.4 not yet"],
+        ["These answers are wrong:", "s4_epoch_s: How large can the microseconds", "0.4 not yet"],
         ["7.2", "which is not it"],
         1,
     ),

@@ -36,7 +36,7 @@ RESIZED = "tf.image.resize(tf.cast(images, tf.float32) / 255, (size, size))"
 PROGRAM_MISTAKES = [
     ("3.2", " / 255", "", "Divide the pixels by 255, once"),
     ("3.2", " / 255", " / 255 / 255", "once"),
-    ("3.2", RESIZED, "tf.cast(images, tf.float32) / 255", "tf.image.resize(images"),
+    ("3.2", RESIZED, "tf.cast(images, tf.float32) / 255", "old size"),
     ("3.3", ", classes=10", "", "1,000 classes"),
     ("3.3", "classes=10", "include_top=False", "leave include_top alone"),
     ("3.3", "weights=None", 'weights="imagenet"', "weights"),
@@ -99,9 +99,9 @@ def test_the_programs_functions():
 # Exercise 3.4
 RIGHT = {"a": (None, 10), "b": (None, 4, 4, 2048), "c": (None, 2048), "d": (None, 1, 1, 2048)}
 SHAPES = [
-    ({"a": (None, 1000)}, "1,000 is only the default"),
+    ({"a": (None, 1000)}, "what does the top do"),
     ({"a": (10,)}, "the batch"),
-    ({"b": (None, 2048)}, "2,048 pictures"),
+    ({"b": (None, 2048)}, "how often is the picture halved"),
 ]
 NO_SHAPES = [
     ((None, 10), "a dictionary"),

@@ -70,12 +70,13 @@ def order(names, epoch, seed):
 
 
 ORDERS = [
-    (lambda names, epoch, seed: names, "does not change the list"),
+    (lambda names, epoch, seed: names, "is the result returned"),
+    (lambda names, epoch, seed: order(names, 0, seed + epoch), "keep them apart"),
     (
         lambda names, epoch, seed: [order(names, epoch, seed), names][1],
-        "return its result",
+        "is the result returned",
     ),
-    (lambda names, epoch, seed: order(names, 0, seed), "epoch into the seed"),
+    (lambda names, epoch, seed: order(names, 0, seed), "does the epoch"),
 ]
 
 
@@ -118,11 +119,11 @@ def stages(words):
 
 RIGHT = "map, unbatch, cache, shuffle, prepare, prefetch"
 STAGES = [
-    (stages("map, unbatch, shuffle, cache, prepare, prefetch"), "cache first, then shuffle"),
+    (stages("map, unbatch, shuffle, cache, prepare, prefetch"), "new in each epoch"),
     (stages("map, unbatch, shuffle, prepare, cache, prefetch"), "comes after prepare"),
-    (stages("map, unbatch, cache, prepare, prefetch"), "shuffle(args.buffer) is missing"),
-    (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "after unbatch()"),
-    (stages("map, unbatch, cache, shuffle, prepare"), "put it last"),
+    (stages("map, unbatch, cache, prepare, prefetch"), "a stage is missing"),
+    (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "shuffle single samples"),
+    (stages("map, unbatch, cache, shuffle, prepare"), "the network takes batches"),
 ]
 
 
@@ -149,7 +150,7 @@ def gigaflops(n, seconds):
 
 
 RATES = [
-    (lambda n, s: 4 * n / s / 1e9, gigaflops, "three arrays"),
+    (lambda n, s: 4 * n / s / 1e9, gigaflops, "which does it write"),
     (lambda n, s: 8 * n / s / 1e9, gigaflops, "the result is written too"),
     (lambda n, s: 24 * n / s / 1e9, gigaflops, "a float64 has 8"),
 ]

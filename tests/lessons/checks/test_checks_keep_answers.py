@@ -106,7 +106,7 @@ def test_no_check_prints_a_graded_number(lesson, capsys, tmp_path, monkeypatch):
             "14 s / 5 s lies in [2.45, 3.22]",
             ["interval_14_5_low = 2.45", "interval_14_5_high = 3.22"],
         ),
-        ("seconds_from_us(120, 60000) = 7.2", ["s4_epoch_s = 7.2"]),
+        ("seconds_from_us(120.5, 60000) = 7.23", ["s4_epoch_s = 7.23"]),
         ("42 s in [1176, 1205] images/s, 12.45 of 1,7.2", []),
     ],
 )

@@ -147,13 +147,13 @@ def test_usage(folder, lessons_command, arguments, words):
 
 def test_answers_are_checked_as_in_the_notebook(folder, lessons_command, run_output):
     (folder / "02_keras_7.out").write_text(run_output)
-    (folder / "answers.txt").write_text("interval_14_5_low = 9\ns4_epoch_s = 7.2\n")
+    (folder / "answers.txt").write_text("interval_14_5_low = 9\ns4_epoch_s = 7.23\n")
     end = lessons_command("submit", "02", "--in", folder).output.partition("\n02 A serial")[2]
     [right] = [line for line in end.splitlines() if "look right" in line]
     assert right.split(": ")[1] == "s4_epoch_s"
     assert re.search(r"These answers are wrong:\n    interval_14_5_low: \S", end)
     assert "interval_14_5_low" not in end.partition("Only your instructor")[2]
-    (folder / "answers.txt").write_text("s4_epoch_s = 7.2\n")
+    (folder / "answers.txt").write_text("s4_epoch_s = 7.23\n")
     without = lessons_command("submit", "02", "--in", folder).output
     lost = [re.search(r"([\d.]+) not yet", text) for text in (end, without)]
     assert lost[0][1] == lost[1][1]  # a wrong answer is lost, like one that is missing

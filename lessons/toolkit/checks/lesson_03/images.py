@@ -4,7 +4,8 @@ from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise, shown
 
-ANEW = "Both return a new array, which you assign or return; the old one does not change."
+PLANES = "The first 1,024 bytes are all red. Which shape has them in one plane?"
+ANEW = "An array's methods return a new array, which you assign or return; the old one stays."
 
 
 @exercise("3.1")
@@ -25,15 +26,12 @@ def check_3_1(decode: Function) -> str:
         raise CheckFailed(expected, f"dtype {found.dtype}", advice)
     planes = row.reshape(3, 32, 32)
     wrong = {
-        "The bytes are planes, not pixels: this picture is colour noise. First .reshape(3, 32, "
-        "32), then .transpose(1, 2, 0).": row.reshape(32, 32, 3),
-        f"The colours still come first: .transpose(1, 2, 0) moves them last. {ANEW}": planes,
-        "Rows and columns are swapped, so the picture is on its side: .transpose(1, 2, 0).": (
-            planes.transpose(2, 1, 0)
-        ),
+        f"This picture is colour noise. {PLANES}": row.reshape(32, 32, 3),
+        f"The colours still come first: which axis must come last? {ANEW}": planes,
+        "Rows and columns are swapped, so the picture is on its side.": planes.transpose(2, 1, 0),
     }
     if not np.array_equal(found, image):
-        otherwise = f"First .reshape(3, 32, 32) for planes, then .transpose(1, 2, 0). {ANEW}"
+        otherwise = f"{PLANES} {ANEW}"
         advices = (advice for advice, mistaken in wrong.items() if np.array_equal(found, mistaken))
         found_in_words = f"{found.shape}, with other pixels"
         raise CheckFailed(expected, found_in_words, next(advices, otherwise))
@@ -59,7 +57,7 @@ def check_3_2(prepare: Function) -> str:
     dataset = tf.data.Dataset.from_generator(one_by_one, output_signature=kinds)
     ready = prepare(dataset, 48, 4)
     if not isinstance(ready, tf.data.Dataset):
-        advice = "Return the data set: `return dataset.batch(batch).map(…)`."
+        advice = "Return the data set that your last call returned."
         raise CheckFailed("a tf.data.Dataset", type(ready).__name__, advice)
     if taken:
         expected = "no image is touched before training asks for it"
@@ -67,13 +65,13 @@ def check_3_2(prepare: Function) -> str:
         raise CheckFailed(expected, f"{len(taken)} images were read at once", advice)
     kind = ready.element_spec
     if not isinstance(kind, tuple) or len(kind) != 2:
-        advice = "The function inside .map returns two things: `return images, labels`."
+        advice = "The function inside .map takes two things, and returns as many."
         raise CheckFailed("images and labels", shown(kind), advice)
     batches = [(np.asarray(x), np.asarray(y)) for x, y in ready]
     check_batches([x.shape for x, _ in batches])
     values, labels = (np.concatenate(parts) for parts in zip(*batches, strict=True))
     if values.dtype != np.float32:
-        advice = "Call tf.cast(images, tf.float32) before the division by 255."
+        advice = "Bytes stay bytes until something casts them. When: before or after the division?"
         raise CheckFailed("float32", str(values.dtype), advice)
     low, high = values.min(), values.max()
     if high > 1.001 or low < 0 or high < 0.5:
@@ -81,7 +79,7 @@ def check_3_2(prepare: Function) -> str:
         raise CheckFailed("values from 0 to 1", f"{low:.3g} to {high:.3g}", advice)
     right = np.asarray(tf.image.resize(images / np.float32(255), (48, 48)))
     if labels.tolist() != list(range(10)) or not np.allclose(values, right, atol=1e-3):
-        advice = "Keep the order, and use tf.image.resize(…, (size, size)) without options."
+        advice = "Keep the order, and resize without options."
         raise CheckFailed("the same pictures and labels, larger", "others", advice)
     return "10 images became batches of 4, 4 and 2: 48 x 48, float32, 0 to 1."
 
@@ -92,12 +90,12 @@ def check_batches(shapes: list[tuple[int, ...]]) -> None:
         return
     advice = "Return batches of images of the shape (batch, size, size, 3)."
     if shapes and len(shapes[0]) == 3:
-        advice = ".batch(batch) is missing, or the data set that it returns is not used."
+        advice = "These are single images. Is the data set used that .batch returns?"
     elif shapes == right[:2]:
         advice = "Training also uses the last, smaller batch: leave out drop_remainder."
     elif shapes and shapes[0][1:] == (32, 32, 3):
         advice = (
-            "tf.image.resize(images, (size, size)) is missing, or you do not use the result "
-            "of it or of .map: neither changes `images` or `dataset` in place."
+            "The pictures still have their old size. Is the result used, of resizing and of .map? "
+            "Neither changes `images` or `dataset` in place."
         )
     raise CheckFailed(f"shapes {right}", shown(shapes), advice)

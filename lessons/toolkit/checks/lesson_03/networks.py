@@ -8,7 +8,7 @@ from unittest import mock
 from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise, shown
 
 PARAMETERS = {"ResNet50V2": 23_585_290, "MobileNet": 3_239_114}
-CLASSES = "That is the network for 1,000 classes: add classes=10."
+CLASSES = "That is the network for 1,000 classes. Which argument of the table says how many?"
 OTHER_NETWORKS = {
     25_613_800: CLASSES,
     23_608_202: "That is ResNet50, without V2: use the network that `name` names.",
@@ -34,11 +34,11 @@ def check_3_3(program: Any) -> str:
             raise CheckFailed("build_model returns a Keras model", shown(model), advice)
         found = tuple(model.input_shape), tuple(model.output_shape)
         if found != ((None, size, size, 3), (None, 10)):
-            advice = "The images are `size` by `size`: input_shape=(size, size, 3)."
+            advice = "Which argument of the table says how large the images are?"
             if len(found[1]) == 4:
                 advice = "The last layers are missing: leave include_top alone."
             elif found[1] == (None, 1000):
-                advice = "The default is 1,000 classes, for ImageNet: add classes=10."
+                advice = CLASSES
             wanted = f"(None, {size}, {size}, 3) to (None, 10)"
             raise CheckFailed(wanted, f"{found[0]} to {found[1]}", advice)
         count_is(name, model.count_params())
@@ -51,7 +51,7 @@ def check_3_3(program: Any) -> str:
 
 def count_is(name: str, count: int) -> None:
     if count != PARAMETERS[name]:
-        otherwise = "Use getattr(keras.applications, name), and add no layers."
+        otherwise = "Use the network that `name` names, and add no layers."
         advice = OTHER_NETWORKS.get(count, otherwise)
         raise CheckFailed(f"{name}: {PARAMETERS[name]:,} parameters", f"{count:,}", advice)
 
@@ -63,12 +63,11 @@ SHAPES = {
     "d": (None, 1, 1, 2048),
 }
 WHY_SHAPES = {
-    "a": "With its top, the network returns one number for each class, at any image size. The "
-    "table says classes=10; 1,000 is only the default.",
-    "b": "Without its top, the network returns the output of its last block: 2,048 pictures, "
-    "each with sides of 128 / 32 pixels.",
-    "c": "pooling='avg' turns each of the 2,048 pictures into one number.",
-    "d": "The network halves the size five times: 32 becomes 1. So 32 is the smallest size.",
+    "a": "What does the top do? It is there, whatever the size of the image.",
+    "b": "How often is the picture halved, and how many features has the last block? "
+    "`network.summary()` knows.",
+    "c": "What is left of a picture after its average?",
+    "d": "The same halvings as in b, from 32.",
 }
 
 

@@ -5,12 +5,12 @@ from lessons.toolkit.checks.shared.check import Function, check_number, exercise
 
 @exercise("4.4")
 def check_4_4(gigabytes_per_s: Function, gigaflops: Function) -> str:
-    """a + b moves three arrays of float32; a product of n by n matrices is 2 n³ operations."""
+    """Bytes and operations per second come from sizes and seconds."""
     for n, seconds in ((100_000_000, 0.12), (1_000_000, 0.0004)):
         right = 12 * n / seconds / 1e9
         mistakes = {
-            right / 3: "Three arrays move: two are read, one is written.",
-            right * 2 / 3: "The result is written too: three arrays.",
+            right / 3: "Which arrays does the addition read, and which does it write?",
+            right * 2 / 3: "The result is written too.",
             right * 2: "A float32 has 4 bytes; a float64 has 8.",
             right / 4: "A float32 has 4 bytes.",
             right * 1e9: "Giga: divide by 1e9.",
@@ -20,8 +20,8 @@ def check_4_4(gigabytes_per_s: Function, gigaflops: Function) -> str:
     for n, seconds in ((2048, 0.2), (1000, 0.04)):
         right = 2 * n**3 / seconds / 1e9
         mistakes = {
-            right / 2: "Each of the n³ products has two operations: multiply and add.",
-            right / n: "n² results, and each is a sum of n products.",
+            right / 2: "What happens to each product after the multiplication?",
+            right / n: "That is one operation for each of the n² results. How many does one need?",
             right * 1e9: "Giga: divide by 1e9.",
         }
         check_number(gigaflops, "gigaflops", (n, seconds), right, mistakes)

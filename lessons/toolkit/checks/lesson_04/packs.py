@@ -37,9 +37,10 @@ def check_4_1(write_packs: Function) -> str:
         if max(sizes) - min(sizes) > width:
             expected = f"{what}: sizes that differ by at most 1 record"
             found = f"{min(sizes) / width:g} to {max(sizes) / width:g} records"
-            raise CheckFailed(expected, found, "np.array_split makes parts of equal size.")
+            advice = "What happens to the records that are left over? Share them out."
+            raise CheckFailed(expected, found, advice)
         if b"".join(parts) != records.tobytes():
-            advice = "A pack contains neighbouring records: np.array_split(records, packs)."
+            advice = "A pack contains neighbouring records, and the packs are in their order."
             if packs > 10 and any("_10." in file.name for file in files):
                 advice = "Sorted by name, pack_10 comes before pack_2: write 0010 and 0002."
             expected = f"{what}: read in the order of their names, the same bytes"
@@ -56,35 +57,38 @@ def check_4_2(order: Function) -> str:
         given = list(names)
         found = as_names(order(given, epoch, 3), epoch)
         if given != names:
-            advice = "`.shuffle` changes its argument: return `.permutation(names)`."
+            advice = "`.shuffle` changes its argument. Return another list, in a new order."
             raise CheckFailed("the caller's list does not change", "it was shuffled", advice)
         if sorted(found) != names:
             lost = f"{len(set(names) - set(found))} never"
-            advice = "`choice` draws the same pack twice: `permutation` does not."
+            advice = "Draw without putting back: every pack is read, and none is read twice."
             raise CheckFailed(f"epoch {epoch}: each of 20 packs once", lost, advice)
         if found != as_names(order(list(names), epoch, 3), epoch):
-            advice = "Without a seed, numbers differ each time: default_rng([seed, epoch])."
+            advice = "Which numbers decide the order? Only `seed` and `epoch` may."
             raise CheckFailed("one order for one epoch and seed", "another at each call", advice)
         orders.append(found)
     check_they_differ(orders, names)
     if orders[0] == as_names(order(list(names), 0, 4), 0):
-        advice = "Use both seed and epoch: default_rng([seed, …])."
+        advice = "Which numbers decide the order? Both `seed` and `epoch` do."
         raise CheckFailed("another order for another seed", "the same", advice)
+    if orders[1] == as_names(order(list(names), 0, 4), 0):
+        advice = "A sum of seed and epoch is the same for other seeds and epochs. Keep them apart."
+        raise CheckFailed("epoch 1 of seed 3 is not epoch 0 of seed 4", "the same order", advice)
     return "Every epoch reads each pack once, in a new, reproducible order."
 
 
 def check_they_differ(orders: list[list[str]], names: list[str]) -> None:
     expected = "6 epochs: 6 different, random orders"
     if all(found == names for found in orders):
-        advice = "`.permutation(names)` does not change the list: return its result."
+        advice = "Some functions change a list, and some return a new one. Is the result returned?"
         raise CheckFailed(expected, "the names in their original order", advice)
     different = len({tuple(found) for found in orders})
     if different < len(orders):
-        advice = "Put the epoch into the seed, default_rng([seed, epoch])."
+        advice = "Which numbers decide the order? Does the epoch?"
         raise CheckFailed(expected, f"{different} different ones", advice)
     pairs = set(itertools.pairwise(orders[0]))
     if min(len(pairs & set(itertools.pairwise(found))) for found in orders[1:]) > 8:
-        advice = "Rotating the list keeps its order: draw a permutation."
+        advice = "A rotation keeps the order of neighbours."
         raise CheckFailed(expected, "most packs follow the same pack as in epoch 0", advice)
 
 

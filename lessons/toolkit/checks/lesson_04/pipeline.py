@@ -29,29 +29,28 @@ def check_4_3(stages: Function) -> str:
         raise CheckFailed(
             "with --cache the decoder is not called in epoch 2",
             f"called {watched.calls - decoded} times more",
-            f"cache() keeps the output of the previous stage: put it after map(decode). {ASSIGN}",
+            f"cache() keeps the output of the stages before it. Which one costs most? {ASSIGN}",
         )
     if watched.caches_floats():
         raise CheckFailed(
             "a cache of single images, as bytes",
             "a cache of what prepare() makes: finished batches of floats",
             "cache() comes after prepare(), so the batches are always the same, and take 9.8 GB "
-            "at 128 × 128. Move cache() between unbatch() and shuffle().",
+            "at 128 × 128. Which stage costs most, and which must differ in each epoch?",
         )
     if flat == everything:
-        advice = f"shuffle(args.buffer) is missing, or has no effect. {ASSIGN}"
+        advice = f"A stage is missing, or has no effect. {ASSIGN}"
         raise CheckFailed("samples in random order", "0, 1, 2, …", advice)
     if second == flat:
         raise CheckFailed(
             "a different order in epoch 2 than in epoch 1",
             "the same in every epoch",
-            "cache() after shuffle() keeps the shuffled order: cache first, then shuffle, so "
-            "that each epoch gets a new order.",
+            "cache() keeps what the stages before it made, also what should be new in each epoch.",
         )
     stay = sum(b - a == 1 and b % EACH > 0 for a, b in itertools.pairwise(flat))
     if stay > PIECES * (EACH - 1) // 2:
         expected, found = "samples of a pack far apart", f"{stay} of them follow their neighbour"
-        advice = "Shuffle single samples: after unbatch(), before prepare()."
+        advice = "Shuffle single samples, neither packs nor batches."
         raise CheckFailed(expected, found, advice)
     check_switches(stages)
     return "Samples are decoded once, shuffled again in every epoch, and prepared ahead of time."
@@ -63,20 +62,22 @@ def check_switches(stages: Function) -> None:
         watched.epoch()
     if watched.calls != 2 * PIECES:
         expected = "without --cache the decoder is called in every epoch"
-        advice = "Write `if args.cache:`, so that the time to read the files can be measured."
+        advice = "Reading the files can only be timed if nothing is kept. Who asks for a cache?"
         raise CheckFailed(expected, f"{watched.calls} calls in two epochs", advice)
     names = [type(stage).__name__ for stage in watched.stages]
     if "Prefetch" not in names[0]:
         advice = (
-            f"prefetch() makes the next batch while the network computes: put it last. {ASSIGN}"
+            f"prefetch() makes what it gets ahead of time, and the network takes batches. {ASSIGN}"
         )
         raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
     if not any("ParallelMap" in name for name in names):
-        advice = "map(decode, num_parallel_calls=args.workers)."
+        advice = (
+            "What does the table say about the first stage? Are there as many calls as workers?"
+        )
         raise CheckFailed("packs decoded in parallel", "one after another", advice)
     without = Watched(stages, prefetch=False).stages
     if any("Prefetch" in type(stage).__name__ for stage in without):
-        advice = "Write `if args.prefetch`, so that you can see what prefetch does."
+        advice = "What prefetch does can only be seen without it. Who asks for it?"
         raise CheckFailed("no prefetch with --no-prefetch", "prefetch", advice)
 
 

@@ -18,7 +18,7 @@ def check_ratio(interval: Function, a: int, b: int) -> None:
         ((a - 1) / (b + 1), (a + 1) / (b - 1)): HALF,
     }
     right = ((a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5))
-    otherwise = f"The ratio is smallest if {a} s was {a - 0.5} s and {b} s was {b + 0.5} s."
+    otherwise = f"What can {a} s have been at most, and at least? And {b} s?"
     check_interval(pair(interval(a, b), call), right, call, otherwise, mistakes)
 
 
@@ -36,6 +36,5 @@ def check_interval(
         return
     mistakes = mistakes | {right[::-1]: "Low and high are swapped: the smaller number comes first."}
     advice = next((why for wrong, why in mistakes.items() if same(found, wrong)), otherwise)
-    raise CheckFailed(
-        f"{what} = ({right[0]:.5g}, {right[1]:.5g})", f"({found[0]:.5g}, {found[1]:.5g})", advice
-    )
+    expected = f"{what}: the smallest and the largest value that the rounded times allow"
+    raise CheckFailed(expected, f"({found[0]:.5g}, {found[1]:.5g})", advice)
