@@ -75,7 +75,7 @@ def timer(warm_up=True, in_turn=True, average=statistics.median, first=1):
 
 def in_one_list(works, rounds):
     shared = []
-    lists = {name: shared for name in works}
+    lists = dict.fromkeys(works, shared)
     for count in range(rounds + 1):
         for name in works:
             start = time.perf_counter()
