@@ -342,8 +342,8 @@ course.predictions.compare("predict_idle", idle)
 # ## Results and errors
 #
 # Every program has two output streams: one for results, one for warnings and errors. A job keeps them in two
-# files, `--output` and `--error`. Outside a job, the shell does this: `>` sends the results to a file, and
-# `2>` the errors.
+# files, `--output` and `--error`. Outside a job, the shell does this: `>` sends the results to a file, `2>` the errors,
+# and `2>&1` sends the errors where the results go *at that moment*: the shell reads a line from left to right.
 #
 # **Exercise 0.4.** Start `train.py` in your terminal. Send its results to `out.txt` and its errors to
 # `err.txt`. Then look into both files:
@@ -351,19 +351,20 @@ course.predictions.compare("predict_idle", idle)
 #     grep -v MLLOG out.txt
 #     cat err.txt
 #
-# (`grep -v` leaves out the run record.) Put your `train.py` line into the next cell, in quotes, so that this
-# page runs it, too.
+# (`grep -v` leaves out the run record.) Then send both into one file, `all.txt`, with a second line. Put your two
+# `train.py` lines into the next cell, in quotes, so that this page runs them, too.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Exercise 0.4: set command to the line that you typed, in quotes
-command = "python -u train.py --seconds 0.2 > out.txt 2> err.txt"
+### BEGIN SOLUTION Exercise 0.4: set apart and together to the two lines, in quotes
+apart = "python -u train.py --seconds 0.2 > out.txt 2> err.txt"
+together = "python -u train.py --seconds 0.2 > all.txt 2>&1"
 ### END SOLUTION
-for old in ("out.txt", "err.txt"):
-    Path(old).unlink(missing_ok=True)  # only what this line writes counts
-_ = course.typed(command)
+for old in ("out.txt", "err.txt", "all.txt"):
+    Path(old).unlink(missing_ok=True)  # only what these lines write counts
+_ = course.typed(apart), course.typed(together)
 
 # %% tags=["check"]
-course.check("0.4", Path("out.txt"), Path("err.txt"))
+course.check("0.4", Path("out.txt"), Path("err.txt"), Path("all.txt"))
 here = Path("out.txt").read_text().split(" on ")[1].split(",")[0]  # task 0 of 1 on HOST, …
 course.predictions.compare("predict_host_here", here, how="saw")
 

@@ -173,10 +173,10 @@ def check_0_3(core_hours: Function, idle_share: Function) -> str:
 
 
 @exercise("0.4")
-def check_0_4(out: Path, err: Path) -> str:
-    """The record is only in out.txt, and the warning is only in err.txt."""
-    start = "Run your train.py line in the cell above. `>` and `2>` each need a file name."
-    for path in (Path(out), Path(err)):
+def check_0_4(out: Path, err: Path, both: Path) -> str:
+    """The record is in out.txt, the warning is in err.txt, and both are in all.txt."""
+    start = "Run your train.py lines in the cell above. `>` and `2>` each need a file name."
+    for path in (Path(out), Path(err), Path(both)):
         if not path.is_file():
             raise CheckFailed(f"a file {path}", "there is none", start)
     result, noise = (Path(path).read_text(errors="replace") for path in (out, err))
@@ -194,4 +194,9 @@ def check_0_4(out: Path, err: Path) -> str:
     if WARNING not in noise:
         advice = f"The errors may be on the screen. Send them to {err} with 2>."
         raise CheckFailed(f"the warning in {err}", "there is none", advice)
+    together = Path(both).read_text(errors="replace")
+    missing = {TAG: "record lines", WARNING: "warning"}
+    if lacks := [words for mark, words in missing.items() if mark not in together]:
+        advice = "Read your line from left to right. Where do the results go when the errors join?"
+        raise CheckFailed(f"the record and the warning in {both}", f"no {lacks[0]}", advice)
     return f"{result.count(TAG)} record lines in {out}, the warning in {err}."

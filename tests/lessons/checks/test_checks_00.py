@@ -161,11 +161,26 @@ def test_streams(redirection, advice, tmp_path):
     (tmp_path / "train.py").write_text(crash + PROGRAM)
     command = f"{sys.executable} -u train.py {redirection}"
     subprocess.run(["bash", "-c", command], cwd=tmp_path, stdout=subprocess.DEVNULL)
-    arguments = (tmp_path / "out.txt", tmp_path / "err.txt")
+    together = f"{sys.executable} -u train.py > all.txt 2>&1"
+    subprocess.run(["bash", "-c", together], cwd=tmp_path)
+    arguments = (tmp_path / "out.txt", tmp_path / "err.txt", tmp_path / "all.txt")
     if advice is None:
         lesson_00.check_0_4(*arguments)
     else:
         assert_advice(failure(lesson_00.check_0_4, *arguments), advice)
+
+
+def test_both_streams_in_one_file(tmp_path):
+    (tmp_path / "train.py").write_text(PROGRAM)
+    files = [tmp_path / name for name in ("out.txt", "err.txt", "all.txt")]
+    for redirection, passes in (("2>&1 > all.txt", False), ("> all.txt 2>&1", True)):
+        for each in ("> out.txt 2> err.txt", redirection):
+            line = f"{sys.executable} -u train.py {each}"
+            subprocess.run(["bash", "-c", line], cwd=tmp_path, stdout=subprocess.DEVNULL)
+        if passes:
+            lesson_00.check_0_4(*files)
+        else:
+            assert_advice(failure(lesson_00.check_0_4, *files), "from left to right")
 
 
 def test_a_file_of_an_earlier_line_does_not_count(tmp_path, monkeypatch):
@@ -179,10 +194,11 @@ def test_a_file_of_an_earlier_line_does_not_count(tmp_path, monkeypatch):
     for line, passes in (("> out.txt 2> err.txt", True), ("1> out.txt", False)):
         Path("train.py").write_text(PROGRAM)
         wrong = f"{sys.executable} -u train.py {line}"
-        exec(
-            re.sub(r"^command = .*$", "command = wrong", cell, flags=re.M),
-            {"Path": Path, "wrong": wrong, "course": SimpleNamespace(typed=typed)},
-        )
+        right = f"{sys.executable} -u train.py > all.txt 2>&1"
+        lines = {"apart": wrong, "together": right}
+        filled = re.sub(r"^(apart|together) = .*$", r"\1 = lines['\1']", cell, flags=re.M)
+        exec(filled, {"Path": Path, "lines": lines, "course": SimpleNamespace(typed=typed)})
         if passes:
-            lesson_00.check_0_4(Path("out.txt"), Path("err.txt"))
-    assert_advice(failure(lesson_00.check_0_4, Path("out.txt"), Path("err.txt")), "none")
+            lesson_00.check_0_4(*map(Path, ("out.txt", "err.txt", "all.txt")))
+    files = map(Path, ("out.txt", "err.txt", "all.txt"))
+    assert_advice(failure(lesson_00.check_0_4, *files), "none")
