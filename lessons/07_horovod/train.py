@@ -21,7 +21,7 @@ keras = tf.keras
 
 
 def build_model(name):
-    """Return mlp512 (784-512-10, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
+    """Return mlp512 (one hidden layer, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
     if name == "cnn":
         return keras.Sequential(
             [
