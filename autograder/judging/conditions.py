@@ -114,7 +114,7 @@ def judge_condition(cases: Sequence[Case]) -> list[Part]:
     if best and best.credit:
         return [best]
     tested = [part for part in parts if part.code in (ReasonCode.VALUE, ReasonCode.TEST_FAILED)]
-    if tested and condition.metric.startswith(OWN):
+    if tested and cases[0].condition.metric.startswith(OWN):
         return tested  # a program that never measures it is no alternative to one that does
     # Any that is not measured could have been the best.
     return [part for part in parts if part.status == NOT_MEASURED] or parts
