@@ -8,12 +8,10 @@ reading direction, formulas in spreadsheets.
 
 import re
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-NUMBERS = frozenset((int, float, bool))
 LONGEST = 20_000  # maximum characters of one text in a grade
 # Zero-width joiners, which Persian, many Indian scripts and some emoji need
 JOINED = re.compile(r"(?<=[^\x00-\x7f])\\u(200[cd])(?=[^\x00-\x7f])")
@@ -45,26 +43,14 @@ def printable(text: object, limit: int = 200) -> str:
 
 def printable_record(value: Any) -> Any:
     """Return a record, and all records in it, with every string made printable."""
-    kind = value.__class__
-    if kind is str:
+    if isinstance(value, str):
         return value if value.isprintable() else printable(value, LONGEST)
-    if kind is tuple:
-        return tuple(map(printable_record, value)) if value else value
-    changed = {}
-    for name in _members(kind):
-        before = getattr(value, name)
-        if before is None or before.__class__ in NUMBERS:  # a fast path for most members
-            continue
-        after = printable_record(before)
-        if after is not before and after != before:
-            changed[name] = after
-    return replace(value, **changed) if changed else value
-
-
-@cache
-def _members(kind: type) -> tuple[str, ...]:
-    """Return the names of a dataclass's fields, or an empty tuple for any other type."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    if isinstance(value, tuple):
+        return tuple(map(printable_record, value))
+    if not is_dataclass(value):
+        return value
+    members = {field.name: printable_record(getattr(value, field.name)) for field in fields(value)}
+    return replace(value, **members)
 
 
 def csv_cell(text: object, limit: int = 1000) -> str:
