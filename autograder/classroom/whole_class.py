@@ -6,7 +6,7 @@ table, so the work grows linearly with the number of runs.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -131,9 +131,6 @@ def prints_of(grade: Grade) -> list[Print]:
     return [Print(grade.key, str(run.where or "?"), run.traits, *about) for run in marked]
 
 
-Owners = dict[str, dict[str, Print]]  # mark -> student -> the student's first run
-
-
 def find_copies(prints: Sequence[Print], accounted: Collection[str] = ()) -> dict[Key, Note]:
     """Return, by student and lesson, the runs that somebody other than a partner also submitted.
 
@@ -164,7 +161,7 @@ def shared(
     Checking only a few owners of each mark keeps the work per student constant in a large class.
     """
     most = MOST_NAMED + 1 + max((len(run.group) for run in prints), default=0)
-    owners: Owners = defaultdict(dict)
+    owners: dict[str, dict[str, Print]] = defaultdict(dict)  # the first run of each student
     marked = [(run, mark) for run in prints for mark in marks_of(run)]
     for run, mark in marked:
         owners[mark].setdefault(run.key[0], run)
@@ -196,27 +193,26 @@ def contradictions(prints: Sequence[Print], code: FindingCode) -> Iterator[tuple
     count only if there are no others, and a run that agrees with most others is not reported.
     """
     shared_trait, equal_trait = AGREEMENTS[code]
-    sound: Owners = defaultdict(dict)
-    edited: Owners = defaultdict(dict)
-    runs = [(run, mark) for run in prints if (mark := getattr(run.traits, shared_trait))]
-    for run, mark in runs:
-        owners = edited if run.contradicted else sound
-        owners[mark].setdefault(min(run.group), run)  # a group counts as one
-    judges = {mark: judges_of(same, equal_trait) for mark, same in (edited | sound).items()}
-    for run, mark in runs:
-        for other in judges[mark]:
-            if other.key[0] not in run.group and differ(run, other, equal_trait):
-                yield run.key, make_note(code, name=places(run, other))
+    by_trait = grouped((getattr(run.traits, shared_trait), run) for run in prints)
+    by_trait.pop("", None)
+    for same in by_trait.values():
+        sound = [run for run in same if not run.contradicted] or same
+        one_per_group = {min(run.group): run for run in reversed(sound)}
+        judges = judges_of(one_per_group.values(), equal_trait)
+        for run in same:
+            for other in judges:
+                if other.key[0] not in run.group and differ(run, other, equal_trait):
+                    yield run.key, make_note(code, name=places(run, other))
 
 
-def judges_of(prints: Mapping[str, Print], trait: str) -> list[Print]:
+def judges_of(prints: Iterable[Print], trait: str) -> list[Print]:
     """Return the runs with which every other one is compared.
 
     If more than half of the runs agree with the median, these are two of them, and get its trait.
     Otherwise, they have the lowest and the highest values, and any run differs from one of them.
     With so few, the cost per student is constant in a large class.
     """
-    ordered = sorted(prints.values(), key=lambda run: (getattr(run.traits, trait), run.key))
+    ordered = sorted(prints, key=lambda run: (getattr(run.traits, trait), run.key))
     middle = ordered[(len(ordered) - 1) // 2]
     agree = [run for run in ordered if not differ(run, middle, trait)]
     if 2 * len(agree) > len(ordered):
