@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, get_type_hints
 
 from autograder.errors import SettingsError
+from autograder.grouping import grouped
 from autograder.safe_text import printable, shortened
 from autograder.strict_csv import CsvRow, read_csv
 from autograder.submissions.class_folder import name_of
@@ -166,8 +167,10 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
 
     Without a roster, a student is called what the download calls them.
     """
-    ids = {kind: owners((p.student, [same(getattr(p, kind))]) for p in people.values())
-           for kind in IDS}  # fmt: skip
+    ids = {
+        kind: owners((student, [getattr(person, kind)]) for student, person in people.items())
+        for kind in IDS
+    }
     named = students_named(people)
     teams = {same(name): members for name, members in groups.items()}
 
@@ -185,8 +188,8 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
 
 def students_named(people: Mapping[str, Person]) -> Callable[[str], Collection[str]]:
     """Return a function that finds all students whom an id, address, account or name may mean."""
-    anything = owners((p.student, map(same, identifiers(p))) for p in people.values())
-    names = {**anything, **owners((student, [same(student)]) for student in people)}
+    anything = owners((student, identifiers(person)) for student, person in people.items())
+    names = {**anything, **owners((student, [student]) for student in people)}
     return lambda name: {name} & people.keys() or names.get(same(name), ())  # ada is not Ada
 
 
@@ -215,11 +218,11 @@ def identifiers(person: Person) -> list[str]:
 
 
 def owners(pairs: Iterable[tuple[str, Iterable[str]]]) -> Owners:
-    students: dict[str, set[str]] = {}
-    for student, texts in pairs:
-        for text in filter(None, texts):
-            students.setdefault(text.casefold(), set()).add(student)
-    return students
+    """Return all students of each identifier, from the identifiers of each student."""
+    names = grouped(
+        (name, student) for student, texts in pairs for name in map(same, texts) if name
+    )
+    return {name: {*students} for name, students in names.items()}
 
 
 def same(text: str) -> str:
