@@ -129,8 +129,8 @@ def grade_files(
 
 def runs_of_checks(hand_in: HandIn, ids: Collection[str]) -> list[Run]:
     """Return the runs that these checks judge, one by one or compared with each other."""
-    asked = [c for check in hand_in.rubric.checks if check.id in ids for c in check.require]
-    asked = [condition for condition in asked if condition.only in (None, hand_in.profile)]
+    checks = [check for check in hand_in.rubric.checks if check.id in ids]
+    asked = [condition for check in checks for condition in check.conditions(hand_in.profile)]
     names = dict.fromkeys(name for condition in asked for name in condition.runs)
     chosen = (measured_or_none(run_that_counts, hand_in, name) for name in names)
     runs = [*filter(None, chosen), *runs_compared(hand_in, asked)]

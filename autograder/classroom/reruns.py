@@ -42,7 +42,7 @@ def repeated(hand_in: HandIn, judged: Grade, reruns: Sequence[Rerun]) -> tuple[R
     pairs = []
     for result in judged.checks if jobs else ():
         check = checks[result.id]
-        if require := [c for c in check.require if c.metric not in OF_THE_JOB]:
+        if require := [c for c in check.conditions(hand_in.profile) if c.metric not in OF_THE_JOB]:
             # All conditions with partial points but these are about speed.
             sure = [c for c in require if c.metric in UNTIMED or partial_from(c) is None]
             again, untimed = (
@@ -52,7 +52,6 @@ def repeated(hand_in: HandIn, judged: Grade, reruns: Sequence[Rerun]) -> tuple[R
             compared = again.status != NOT_MEASURED and all(
                 is_repeated(hand_in, condition.metric, name, launches)
                 for condition in require
-                if condition.only in (None, hand_in.profile)
                 for name in {*condition.of, condition.base, condition.minus, condition.over}
             )
             pair = Repeated(check.id, check.points, result.score, again.score, check.hidden)

@@ -145,7 +145,7 @@ def without_numbers(check: Check) -> Check:
 
 
 def left_open(
-    check: Check, asked: RubricCheck, rubric: Rubric, profile: str
+    check: Check, asked: RubricCheck, rubric: Rubric, profile: Profile
 ) -> Iterator[Undecided]:
     """Yield the parts of a check that only the instructor, with answers or calibration, decides."""
     if check.status == WAITS:
@@ -154,7 +154,7 @@ def left_open(
         if part.code == ReasonCode.EXPECTED_KEPT:
             share = check.points / len(check.parts)
             yield Undecided(part.name, share, rubric.answers[part.name].try_)
-    conditions = [c for c in asked.require if c.only in (None, profile)]
+    conditions = asked.conditions(profile)
     if any(condition.threshold.of_reference is not None for condition in conditions):
         lost = [part.code for part in check.parts if part.credit < 1]
         alone = bool(lost) and LEFT_TO_INSTRUCTOR.issuperset(lost)  # nothing else decides it

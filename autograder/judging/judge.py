@@ -77,7 +77,7 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
         return _check(check, parts, 0, WAITS)  # without a report, nothing is left to wait for
     if parts:
         return _mean(check, parts)
-    conditions = [c for c in check.require if c.only in (None, hand_in.profile)]
+    conditions = check.conditions(hand_in.profile)
     cases = [(c, cases_of(hand_in, c)) for c in conditions]
     # Leave out conditions without a reference on this site, unless no other would remain.
     calibrated = [

@@ -4,7 +4,6 @@ Paths in this file are relative to its folder. docs/grading.md describes every f
 """
 
 import os
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, Va
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings.rubric_schema import Profile, Strict
+from autograder.settings.rubric_schema import PERCENT, Profile, Strict
 from autograder.settings.strict_yaml import line_of, read_model, reason
 
 NAME = "class.yaml"
@@ -49,10 +48,10 @@ Folder = Annotated[str, AfterValidator(folder)]
 
 def share(given: object) -> float:
     """Return the fraction in a percentage such as 10%."""
-    text = str(given).strip()
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", text) or float(text[:-1]) > 100:
+    percent = PERCENT.fullmatch(str(given).strip())
+    if not percent or float(percent[1]) > 100:
         raise ValueError(f"write a percentage of at most 100%, like 10%, not {given!r}")
-    return float(text[:-1]) / 100
+    return float(percent[1]) / 100
 
 
 class LatePolicy(Strict):

@@ -265,6 +265,10 @@ class RubricCheck(Strict):
             )
         return self
 
+    def conditions(self, profile: Profile) -> list[Condition]:
+        """Return the conditions that count in a profile."""
+        return [condition for condition in self.require if condition.only in (None, profile)]
+
 
 class Question(Strict):
     """One question of answers.txt."""
