@@ -47,7 +47,7 @@ def printable_record(value: Any) -> Any:
         return value if value.isprintable() else printable(value, LONGEST)
     if isinstance(value, tuple):
         return tuple(map(printable_record, value))
-    if not is_dataclass(value):
+    if not is_dataclass(value) or isinstance(value, type):
         return value
     members = {field.name: printable_record(getattr(value, field.name)) for field in fields(value)}
     return replace(value, **members)

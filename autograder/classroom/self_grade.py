@@ -92,11 +92,12 @@ def grade_yourself(
     given, _ = answers_of(files.answers, rubric.answers)
     texts = {key: answer.text for key, answer in given.items()}
     rubric = draws.for_person(rubric, texts, None, settings.term_key)
-    is_smoke = profile == "smoke" or (profile is None and is_small(full, smoke, rubric))
-    grade = smoke if is_smoke else full
+    if profile is None:
+        profile = "smoke" if is_small(full, smoke, rubric) else "full"
+    grade = smoke if profile == "smoke" else full
     grade = replace(grade, checks=tuple(map(without_numbers, grade.checks)))
     asked, own = {check.id: check for check in rubric.checks}, SelfGrade(grade, rubric)
-    undecided = (left_open(c, asked[c.id], rubric, grade.profile) for c in own.visible)
+    undecided = (left_open(c, asked[c.id], rubric, profile) for c in own.visible)
 
     def checked(left: Undecided) -> Undecided:
         if left.about not in texts:

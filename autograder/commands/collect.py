@@ -12,7 +12,6 @@ from autograder.collect.collect import Collected, Wanted, collect
 from autograder.collect.platforms import DROP, PLATFORMS, read_worksheets
 from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_option, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
-from autograder.settings import rubric
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import lesson_meant
 from autograder.settings.roster import Claim, Person, meant_by, read_roster, who_is
@@ -59,7 +58,7 @@ def collect_command(
     """
     file = read_class_file(class_file or class_file_of(into))
     for name in ("roster", "groups", "rubrics"):
-        options[name] = options[name] or file.given.get(name)
+        options[name] = options[name] or getattr(file, name)
     if options["worksheet"] and platform != "moodle":
         raise click.UsageError("--worksheet takes Moodle's worksheet, so it needs --from moodle")
     check_outside(downloads, into)
@@ -67,7 +66,7 @@ def collect_command(
     people = read_roster(options["roster"])
     if platform == DROP and not any(person.login for person in people.values()):
         raise click.UsageError("--from drop needs a roster whose column `login` has the accounts")
-    lessons = rubrics_in(options["rubrics"] or rubric.FOLDER)
+    lessons = rubrics_in(options["rubrics"])
     meant = meant_by(people)
     together = groups_and_times.read_groups(options["groups"], meant, people, lessons)
     wanted = Wanted(
@@ -76,7 +75,7 @@ def collect_command(
         who_is(people, groups_and_times.by_name(together)),
         "" if options["lesson"] is None else lesson_meant(options["lesson"], lessons, "--lesson"),
         options["latest"],
-        read_worksheets(options["worksheet"], file.given.get("timezone")),
+        read_worksheets(options["worksheet"], file.timezone),
         together,
         groups_and_times.read_times(options["times"], meant, lessons),
     )

@@ -2,7 +2,7 @@
 
 import errno
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +22,9 @@ from autograder.commands.options import (
     FOLDER,
     THERE,
     load,
-    options_of,
     profile_option,
     roster_option,
+    with_options,
 )
 from autograder.commands.roll_call import not_graded
 from autograder.cpus import usable_cpus
@@ -33,7 +33,7 @@ from autograder.errors import SettingsError
 from autograder.report import changes, files, terminal
 from autograder.report.exports import to_csv
 from autograder.safe_text import shortened
-from autograder.settings.class_file import class_file_of, read_class_file
+from autograder.settings.class_file import ClassFile, class_file_of, read_class_file
 from autograder.settings.policy import check_students
 from autograder.settings.roster import meant_by
 from autograder.settings.rubric import unexpected
@@ -93,11 +93,10 @@ def grade_command(
     path = class_file or class_file_of(class_folder)
     if path and not class_file:
         click.echo(f"Settings: {shortened(path)}", err=True)
-    file = read_class_file(path)
-    options = options_of(file, given)
+    file = with_options(read_class_file(path), given)
     if out is not None:
         check_outside(class_folder, out)
-    settings = load(file, options)
+    settings = load(file)
     submissions = read_class(class_folder, settings.rubrics, meant_by(settings.people))
     students = {student for submission in submissions for student in submission.students}
     if not submissions:
@@ -119,7 +118,7 @@ def grade_command(
             graded = grade_each(submissions, settings, jobs or len(usable_cpus()), tick)
         grades = with_policy(submissions, graded, settings)
         rows = with_class(grades, settings)
-        said = write(grades, rows, settings, options, out, results)
+        said = write(grades, rows, settings, file, out, results)
     said += [*without_expected(rows, settings), accounting_notice(rows, settings.jobs)]
     terminal.show(rows, out, settings.titles, settings.profile, said)
     code = exit_code(rows)
@@ -178,15 +177,14 @@ def write(
     grades: Sequence[Grade],
     rows: Sequence[Grade],
     settings: ClassSettings,
-    options: Mapping[str, Any],
+    file: ClassFile,
     out: Path | None,
     results: Path | None,
 ) -> list[str]:
     """Write all files, once each is complete, and return what to say about them and the rows."""
     said: list[str] = []
     if out:
-        tables = options.get("canvas"), options.get("moodle", ())
-        named, said = files.of_class(rows, settings.people, settings, *tables)
+        named, said = files.of_class(rows, settings.people, settings, file.canvas, file.moodle)
         named |= files.of_students(grades, rows, settings.people, settings)
         if (out / NEW).exists():
             said.append("The last grading was interrupted while it wrote. All files are new now.")

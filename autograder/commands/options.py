@@ -12,7 +12,7 @@ from autograder.evidence.accounting import read_accounting
 from autograder.safe_text import printable
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
-from autograder.settings.class_file import ClassFile, LatePolicy, read_words
+from autograder.settings.class_file import ClassFile, read_words
 from autograder.settings.draws import key_of_release
 from autograder.settings.policy import read_policy
 from autograder.settings.reruns import read_reruns
@@ -39,15 +39,16 @@ profile_option = click.option(
 roster_option = click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
 
 
-def options_of(file: ClassFile, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of class.yaml, replaced by those of `--set` and by the options."""
-    options = {"rubrics": rubric.FOLDER} | file.given | read_words(given.pop("words", ()))
+def with_options(file: ClassFile, given: dict[str, Any]) -> ClassFile:
+    """Return class.yaml with the fields that `--set` and the options replace."""
+    changes = read_words(given.pop("words", ()))
     # An option that was not given is None, or empty if it may be given several times.
-    options |= {name: value for name, value in given.items() if value}
-    if "accounting_is" in options and "accounting" not in options:
-        where = file.where("accounting_is") if "accounting_is" in file.given else "--set"
+    changes |= {name: value for name, value in given.items() if value}
+    file = file.model_copy(update=changes)
+    if file.accounting_is and not file.accounting:
+        where = file.where("accounting_is")
         raise SettingsError(f"{where}: accounting_is does nothing without `accounting`")
-    return options
+    return file
 
 
 def rubrics_in(folder: Path) -> dict[str, Rubric]:
@@ -68,30 +69,26 @@ def chosen_profile(chosen: Profile | None, rubrics: Mapping[str, Rubric]) -> Pro
     return chosen or "full"
 
 
-def load(file: ClassFile, options: Mapping[str, Any]) -> ClassSettings:
+def load(file: ClassFile) -> ClassSettings:
     """Read all files and check them against each other, before anything is graded."""
-    field, folder = options.get, options["rubrics"]
-    late = field("late", LatePolicy())
-    people, loaded = read_roster(field("roster")), rubrics_in(folder)
-    expected = field("expected", folder / "expected")
-    released = field("released", folder / "released")
+    folder = file.rubrics
+    people, loaded = read_roster(file.roster), rubrics_in(folder)
+    expected = file.expected or folder / "expected"
+    released = file.released or folder / "released"
+    accounting, submit_decides = file.accounting, file.late.by == "submit"
     heading = COURSE if folder.resolve() == rubric.FOLDER else "Grades"  # only ours have a name
     return ClassSettings(
         rubrics=loaded,
         expected={n: rubric.load_expected(expected / f"{n}.yaml", r) for n, r in loaded.items()},
-        profile=chosen_profile(field("profile"), loaded),
-        heading=printable(field("title") or heading, LONGEST_TITLE),
+        profile=chosen_profile(file.profile, loaded),
+        heading=printable(file.title or heading, LONGEST_TITLE),
         released={n: load_released(released / f"{n}.json") for n in loaded},
         solved={n: load_released(expected / "gaps" / f"{n}.json") for n in loaded},
-        references=read_calibration(field("calibration")),
-        jobs=(
-            read_accounting(options["accounting"], field("timezone"), late.by == "submit")
-            if "accounting" in options
-            else None
-        ),
-        accounting_required=field("accounting_is") is not None,
-        policy=read_policy(loaded, file, options, meant_by(people)),
-        reruns=read_reruns(field("reruns")),
+        references=read_calibration(file.calibration),
+        jobs=read_accounting(accounting, file.timezone, submit_decides) if accounting else None,
+        accounting_required=file.accounting_is is not None,
+        policy=read_policy(loaded, file, meant_by(people)),
+        reruns=read_reruns(file.reruns),
         people=people,
-        term_key=field("term_key", key_of_release(folder)),
+        term_key=key_of_release(folder) if file.term_key is None else file.term_key,
     )

@@ -5,45 +5,42 @@ Paths in this file are relative to its folder. docs/grading.md describes every f
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, ValidationInfo
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
+from autograder.settings.rubric import FOLDER
 from autograder.settings.rubric_schema import PERCENT, Profile, Strict
 from autograder.settings.strict_yaml import line_of, read_model, reason
 
 NAME = "class.yaml"
 
 
-def existing(kind: str, is_there: Callable[[Path], bool]) -> Callable[[str, ValidationInfo], Path]:
-    """Return a function that converts a text to a path and checks that it exists."""
+def existing(kind: str, is_there: Callable[[Path], bool]) -> BeforeValidator:
+    """Return what converts a text to a path and checks that it exists."""
 
-    def path_of(text: str, info: ValidationInfo) -> Path:
-        path = Path(info.context or "") / Path(text).expanduser()
+    def path_of(text: object, info: ValidationInfo) -> Path:
+        path = Path(info.context or "") / Path(str(text)).expanduser()
         if not is_there(path):
             raise ValueError(f"there is no {kind} {shortened(path)}")
         return path
 
-    return path_of
+    return BeforeValidator(path_of)
 
 
-file, folder = existing("file", os.path.isfile), existing("folder", os.path.isdir)
-
-
-def zone(name: str) -> ZoneInfo:
+def zone(name: object) -> ZoneInfo:
     try:
-        return ZoneInfo(name)
+        return ZoneInfo(str(name))
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(f"unknown timezone {name!r}: use a name like Europe/Berlin") from None
 
 
-File = Annotated[str, AfterValidator(file)]
-Folder = Annotated[str, AfterValidator(folder)]
+File = Annotated[Path, existing("file", os.path.isfile)]
+Folder = Annotated[Path, existing("folder", os.path.isdir)]
 
 
 def share(given: object) -> float:
@@ -64,18 +61,18 @@ class LatePolicy(Strict):
     grace: int = Field(default=2, ge=0)  # days after the due time, for outputs of such jobs
 
 
-class ClassFields(Strict):
+class ClassFile(Strict):
     """The contents of class.yaml. Its paths are relative to the folder in the context."""
 
     title: str | None = None  # of all pages
     term_key: str | None = None  # makes the questions that students draw differ between terms
     profile: Profile | None = None
-    rubrics: Folder | None = None
+    rubrics: Folder = FOLDER
     expected: Folder | None = None
     released: Folder | None = None
     roster: File | None = None
     groups: File | None = None
-    timezone: Annotated[str, AfterValidator(zone)] | None = None
+    timezone: Annotated[ZoneInfo, BeforeValidator(zone)] | None = None
     late: LatePolicy = LatePolicy()
     round: float | None = Field(default=None, gt=0, le=1, strict=False)  # step of a total
     extensions: File | None = None
@@ -87,35 +84,21 @@ class ClassFields(Strict):
     canvas: File | None = None
     moodle: list[File] = Field(default=[])
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """Return the fields that were set, with files and folders as paths."""
-        values = {name: getattr(self, name) for name in self.model_fields_set}
-        return {name: value for name, value in values.items() if value is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class ClassFile:
-    """The fields that a class.yaml sets, with its files as paths, and the line of each field."""
-
-    path: Path | None = None
-    given: dict[str, Any] = field(default_factory=dict)
-    lines: dict[tuple, int] = field(default_factory=dict)
+    _path: Path | None = None
+    _lines: dict[tuple, int] = PrivateAttr(default_factory=dict)
 
     def where(self, *place: str) -> str:
-        """Return the file and the line of a field."""
-        return f"{self.path}:{line_of(self.lines, place)}"
+        """Return the file and the line of a field, or the option that set it."""
+        return f"{self._path}:{line_of(self._lines, place)}" if place in self._lines else "--set"
 
 
 def read_class_file(path: Path | None) -> ClassFile:
-    """Return the fields that are set in the file.
-
-    All files and folders that the class file names must exist.
-    """
+    """Return the contents of the file. All files and folders that it names must exist."""
     if path is None:
         return ClassFile()
-    fields, lines = read_model(path, ClassFields, context=path.parent)
-    return ClassFile(path, fields.given, lines)
+    file, lines = read_model(path, ClassFile, context=path.parent)
+    file._path, file._lines = path, lines
+    return file
 
 
 def read_words(words: Iterable[str]) -> dict[str, Any]:
@@ -127,9 +110,9 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
             raise SettingsError(f"--set {shortened(word)}: write FIELD=VALUE, as in profile=smoke")
         try:
             fields = {name: [value] if name == "moodle" else value}
-            given |= ClassFields.model_validate(fields, context=Path()).given
+            given[name] = getattr(ClassFile.model_validate(fields, context=Path()), name)
         except ValidationError as error:
-            wrong = reason(error, ClassFields).removeprefix(f"{name}: ")
+            wrong = reason(error, ClassFile).removeprefix(f"{name}: ")
             raise SettingsError(f"--set {shortened(word)}: {wrong}") from None
     return given
 

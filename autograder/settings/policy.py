@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -53,14 +52,9 @@ class Policy:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def read_policy(
-    rubrics: Mapping[str, Rubric], file: ClassFile, options: Mapping[str, Any], meant: Meant
-) -> Policy:
-    """Read the rules and check them against the rubrics, before anything is graded.
-
-    `options` has the fields of class.yaml or their replacements. Messages name the lines of `file`.
-    """
-    rules = checked(options.get("late", LatePolicy()), file, rubrics)
+def read_policy(rubrics: Mapping[str, Rubric], file: ClassFile, meant: Meant) -> Policy:
+    """Read the rules and check them against the rubrics, before anything is graded."""
+    rules = checked(file, rubrics)
     named: dict[str, str] = {}
 
     def rows(path: Path | None, needed: str, optional: str) -> Iterator[Located]:
@@ -80,7 +74,7 @@ def read_policy(
             yield where, (student, lesson), row
 
     longer: dict[Key, tuple[float, str]] = {}
-    for where, key, row in rows(options.get("extensions"), "days", "reason"):
+    for where, key, row in rows(file.extensions, "days", "reason"):
         days = _number(row["days"], LONGEST_EXTENSION, f"{where}: days")
         longer[key] = (days, row.get("reason", ""))
         if key[1] not in rules.due:
@@ -90,10 +84,10 @@ def read_policy(
             )
     changes = grouped(
         (key, settles(row) or _override(row, rubrics[key[1]], where))
-        for where, key, row in rows(options.get("overrides"), "points reason", "check")
+        for where, key, row in rows(file.overrides, "points reason", "check")
     )
     settled = {key: tuple(some) for key, some in changes.items()}
-    return Policy(rules, longer, settled, named, options.get("round"))
+    return Policy(rules, longer, settled, named, file.round)
 
 
 def lesson_meant(text: str, lessons: Collection[str], where: str) -> str:
@@ -129,9 +123,9 @@ def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
     return Override(points, row["reason"], name)
 
 
-def checked(late: LatePolicy, file: ClassFile, rubrics: Mapping[str, Rubric]) -> LatePolicy:
+def checked(file: ClassFile, rubrics: Mapping[str, Rubric]) -> LatePolicy:
     """Return the late rules, with lessons named as in the rubrics."""
-    due: dict[str, str] = {}
+    late, due = file.late, dict[str, str]()
     for name, time in late.due.items():
         where = file.where("late", "due", name)
         lesson = lesson_meant(name, rubrics, where)

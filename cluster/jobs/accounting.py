@@ -23,7 +23,7 @@ def accounting_command(class_file: Path, since: str) -> None:
     Redirect it to a file, and name the file in class.yaml (`accounting: ../sacct.txt`). Slurm shows
     jobs of other accounts only to operators and to coordinators of their project.
     """
-    people = read_roster(read_class_file(class_file).given.get("roster"))
+    people = read_roster(read_class_file(class_file).roster)
     logins = {person.login for person in people.values() if person.login}
     if not logins:
         raise click.UsageError(f"{class_file} names no roster with a column `login`")

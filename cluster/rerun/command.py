@@ -14,9 +14,9 @@ import click
 from autograder.commands.options import (
     FOLDER,
     chosen_profile,
-    options_of,
     profile_option,
     rubrics_in,
+    with_options,
 )
 from autograder.safe_text import printable, shortened
 from autograder.settings.class_file import class_file_of, read_class_file
@@ -52,13 +52,13 @@ def rerun_command(
     The jobs run on one node without a network, as an account that cannot read class or grades.
     """
     group = path.resolve() if draw else path.resolve().parent
-    options = options_of(read_class_file(class_file_of(group)), more)
-    known = rubrics_in(options["rubrics"])
+    file = with_options(read_class_file(class_file_of(group)), more)
+    known = rubrics_in(file.rubrics)
     number = lesson_among(lesson, known)
     if not number:
         raise click.UsageError(f"there is no lesson {shortened(lesson)}; see: {', '.join(known)}")
-    submissions = read_class(group, known, meant_by(read_roster(options.get("roster"))))
-    size = chosen_profile(options.get("profile"), {number: known[number]})
+    submissions = read_class(group, known, meant_by(read_roster(file.roster)))
+    size = chosen_profile(file.profile, {number: known[number]})
     chosen = [each for each in submissions if each.lesson == number]
     if draw:
         chosen = drawn(chosen, draw, secrets.randbelow(10**6) if seed is None else seed)

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.commands.options import options_of
+from autograder.commands.options import with_options
 from autograder.errors import SettingsError
-from autograder.settings.class_file import ClassFields, read_class_file, read_words
+from autograder.settings.class_file import ClassFile, read_class_file, read_words
 from autograder.settings.rubric import load_rubric
 from autograder.settings.strict_yaml import read_yaml
 from tests.autograder.make_record import hand_in
@@ -73,7 +73,7 @@ def test_a_mistake_is_named_with_its_line(tmp_path, text, words):
     path = tmp_path / "class.yaml"
     path.write_text(text)
     with pytest.raises(SettingsError) as refused:
-        options_of(read_class_file(path), {})
+        with_options(read_class_file(path), {})
     assert f"{path}" in str(refused.value)
     assert words in str(refused.value)
 
@@ -100,17 +100,17 @@ def test_init_class_explains_every_field(tmp_path):
         result = CliRunner().invoke(main, ["init-class", str(tmp_path / "class")])
         assert result.exit_code == code, result.output
     text = (tmp_path / "class/class.yaml").read_text()
-    assert options_of(read_class_file(tmp_path / "class/class.yaml"), {}).keys() == {"rubrics"}
+    assert not read_class_file(tmp_path / "class/class.yaml").model_fields_set
     used = "\n".join(line[2:] for line in text.splitlines() if re.match(r"# *[a-z_0-9]+:", line))
     (tmp_path / "all.yaml").write_text(used)
     data, _ = read_yaml(tmp_path / "all.yaml")
-    assert set(data) == set(ClassFields.model_fields)
+    assert set(data) == set(ClassFile.model_fields)
 
 
 def test_the_page_lists_every_field():
     text = (ROOT / "docs/grading.md").read_text()
     page = text.partition("## Settings of a class")[2].partition("\n## ")[0]
-    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(ClassFields.model_fields)
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(ClassFile.model_fields)
 
 
 def test_collect_reads_the_roster_and_groups(tmp_path, collect):
