@@ -84,7 +84,7 @@ course.answers.note(predict_late=predict_late, predict_share=predict_share)
 # | step | line | what happens without it |
 # |---|---|---|
 # | meet | `init_process_group`, a back end, a timeout | no rank knows the others |
-# | pin | `torch.device("cuda", …)` by the *local* rank; `torch.cuda.set_device` for calls that name no device | all ranks of a node use GPU 0: `Duplicate GPU detected` ([What NCCL says](../../docs/nccl.md); not run here) |
+# | pin | a device of its own; `torch.cuda.set_device` for calls that name none | all ranks of a node use GPU 0: `Duplicate GPU detected` ([What NCCL says](../../docs/nccl.md); not run here) |
 # | share out | a `DistributedSampler` | every rank reads every image |
 # | shuffle | its `set_epoch` | every epoch has the same order |
 # | wrap | `DistributedDataParallel` | N networks that drift apart |

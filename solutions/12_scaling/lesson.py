@@ -192,11 +192,11 @@ for p in (2, 32, 1024):  # 108 MB of gradients; a step of 80 ms on one GPU
 # | **USL** S = p/(1 + σ(p−1) + κp(p−1)) | workers wait for something shared (σ), and each has to agree with every other (κ) |
 # | **fixed cost** T = a + b/p | starting, loading and saving take *a* seconds for every p |
 #
-# Amdahl's and Gustafson's laws become straight lines through 0, y = f·x, if you choose x and y well. By least squares
-# the slope is sum(x·y) / sum(x·x), over all sizes.
+# Amdahl's and Gustafson's laws become straight lines through 0, y = f·x with x = p − 1, if you choose y well. By least
+# squares the slope is sum(x·y) / sum(x·x), over all sizes.
 #
-# **Exercise 12.3.** Bring both into this form, so that f (or s) stands alone beside x, and fit them. Sizes and speedups
-# are lists that begin with 1. `fixed_and_divided` returns a and b; its line need not pass through 0 (`np.polyfit`).
+# **Exercise 12.3.** Bring both into this form (Gustafson's with s instead of f), and fit them. Sizes and speedups are
+# lists that begin with 1. `fixed_and_divided` returns a and b; its line need not pass through 0 (`np.polyfit`).
 
 
 # %% tags=["exercise"]
@@ -225,7 +225,7 @@ def fixed_and_divided(sizes, seconds):
 course.check("12.3", amdahl_f, gustafson_s, fixed_and_divided)
 
 # %% [markdown]
-# **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ, two slopes. For these tables an unconstrained fit of both has
+# **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ, two slopes of y = σ·(p − 1) + κ·x. For these tables an unconstrained fit of both has
 # κ < 0 and so predicts a *negative speedup* at 1,024. In that case set κ = 0 and fit σ alone. (If σ is below 0, set σ
 # = 0 and fit κ again.) `at(sizes, speedups, p)` returns the lowest and the highest value that Amdahl, Gustafson and
 # the USL predict for p workers.

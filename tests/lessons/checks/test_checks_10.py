@@ -47,7 +47,7 @@ MISTAKES = [
     ("10.1", "device_ids=gpus", "device_ids=device", "a list of one"),
     ("10.1", '"nccl"', '"gloo"', "nccl works only between GPUs"),
     ("10.1", '"gloo"', '"nccl"', "backend='gloo'"),
-    ("10.1", '"cuda", local_rank', '"cuda", rank', "local_rank: rank counts"),
+    ("10.1", '"cuda", local_rank', '"cuda", rank', "the processes of all nodes"),
     ("10.1", "        torch.cuda.set_device(device)\n", "", "GPU 0 until you choose"),
     ("10.1", "size, timeout=timeout", "size", "pass it on"),
     ("10.1", "device_ids=gpus, ", "", "a list of one"),

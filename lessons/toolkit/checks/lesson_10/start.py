@@ -93,16 +93,18 @@ def check_10_1(program: Any) -> str:
         if device != right:
             advice = "Without a GPU the device is torch.device('cpu')."
             if gpus:
-                advice = "Use GPU number local_rank: rank counts the processes of all nodes."
+                advice = (
+                    "`rank` counts the processes of all nodes. This node has only its own GPUs."
+                )
             raise CheckFailed(f"start_ranks returns {right!r}", shown(device), advice)
         pinned = arguments(torch.cuda.set_device, calls.pin).get("device", "no call")
         if gpus and (pinned == "no call" or as_gpu(pinned) != right):
             advice = "Some calls of NCCL use the current device, GPU 0 until you choose another."
-            raise CheckFailed(f"torch.cuda.set_device({right!r})", shown(pinned), advice)
+            raise CheckFailed(f"the current device is {right!r}", shown(pinned), advice)
         asked = arguments(DistributedDataParallel, calls.wrap)
         if asked.get("module") is not model or ddp is not calls.wrap.return_value:
             advice = "Without it every rank trains its own network. Is there a `return`?"
-            raise CheckFailed("return DistributedDataParallel(model, …)", shown(ddp), advice)
+            raise CheckFailed("distribute returns the wrapped network", shown(ddp), advice)
         ids = asked.get("device_ids") or []
         if not isinstance(ids, list | tuple) or [as_gpu(i) for i in ids] != [right] * bool(gpus):
             advice = "With GPUs it is a list of one, this rank's own. DDP refuses a list of CPUs."
