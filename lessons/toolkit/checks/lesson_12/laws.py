@@ -86,7 +86,7 @@ def one_fit(
 
 
 STUDIES = (  # σ and κ of speedups, and what to try if the USL is fitted otherwise
-    (0.02, 0.0005, "Bring the law into the form y = σ·(p − 1) + κ·x, and fit both by least squares."),
+    (0.02, 0.0005, "Bring the law into the form y = σ·(p − 1) + κ·x. Fit both by least squares."),
     (0.05, -0.001, "Here the free fit has κ < 0. With κ = 0 the best σ is a different one: which "
      "law is left?"),
     (-0.01, 0.002, "Here the free fit has σ < 0. With σ = 0 the best κ is a different one."),
