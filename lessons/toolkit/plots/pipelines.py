@@ -150,7 +150,9 @@ def bytes_by_batch(figure: Any, run: Run, copies: float, per_image: float) -> No
         if dots:
             axes.plot(*zip(*dots, strict=True), "o", color=colour, label=f"{name}, counted")
     axes.axvline(cross, color=GREY, lw=0.8, ls=":")
-    axes.annotate(f"{cross:.0f} images", (cross, copies / 1e6), (4, 6), textcoords="offset points")
+    axes.annotate(
+        f"{cross:.0f} images", (cross, copies / 1e6), (6, -13), textcoords="offset points"
+    )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set(xlabel="images per batch", ylabel="MB that a rank receives per step")

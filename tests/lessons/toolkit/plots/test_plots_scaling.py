@@ -45,6 +45,12 @@ def test_what_laws_leave_open_is_shaded_beyond_the_data():
     assert is_png(figure)
 
 
+def test_points_may_be_shown_before_any_law():
+    figure = plots.laws_beyond({"small": ([1, 2, 4], [1, 1.9, 3.6])}, {}, 64)
+    assert not figure.axes[0].collections
+    assert is_png(figure)
+
+
 @pytest.mark.slow
 def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -75,3 +75,21 @@ def test_the_map_counts_what_is_unread_and_what_is_read_twice(ranks, never, twic
     assert f"a run: {never} never read, {twice} more than once" in words(figure)
     assert {"rank 0", "rank 1", "together"} <= set(words(figure))
     assert is_png(figure)
+
+
+def test_bytes_by_batch_cross_where_both_ways_send_the_same():
+    sent = {("data", 32): 5e6, ("data", 1024): 5e6, ("tensor", 32): 4e5, ("tensor", 1024): 1.3e7}
+    run = make_run(
+        files=("a.out",),
+        format="record",
+        outcome="completed",
+        measures=[
+            {"name": "step_s", "value": 0.1, "way": way, "batch": batch, "bytes": size}
+            for (way, batch), size in sent.items()
+        ],
+    )
+    figure = plots.bytes_by_batch(run, 4e6, 1e4)
+    (axes,) = figure.axes
+    assert "400 images" in words(figure)
+    assert [len(line.get_xdata()) for line in axes.lines] == [2, 2, 2, 2, 2]
+    assert is_png(figure)
