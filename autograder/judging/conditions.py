@@ -236,13 +236,10 @@ def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
         run = run_that_counts(hand_in, name)
         return metric_value(hand_in, condition.metric, name, run, condition.at, condition.base)
 
-    value = value_of(name)
-    other_name = condition.minus or condition.over
-    if other_name is None or not isinstance(value, Measure):
+    value, other_name = value_of(name), condition.minus or condition.over
+    other = value_of(other_name) if other_name else None
+    if isinstance(value, str) or other is None or isinstance(other, str):
         return value
-    other = value_of(other_name)
-    if not isinstance(other, Measure):
-        raise NotMeasured(f"{condition.metric} is a word")
     return interval.difference(value, other) if condition.minus else interval.ratio(value, other)
 
 

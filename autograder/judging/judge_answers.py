@@ -8,7 +8,7 @@ from autograder.judging.conditions import metric_value, not_measured
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
 from autograder.measuring.interval import Measure, NotMeasured, attempt, each_measured
-from autograder.measuring.metrics import Value, metric_named
+from autograder.measuring.metrics import metric_named
 from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
@@ -127,14 +127,13 @@ def own_values(hand_in: HandIn, question: Question) -> list[Measure]:
     # A metric of all runs already uses the repeats.
     repeats = [] if metric_named(metric).all_runs else finished(hand_in, name)
 
-    def value_of(run: Run) -> Value:
-        return metric_value(hand_in, metric, name, run, question.at, question.base)
+    def value_of(run: Run) -> Measure:
+        value = metric_value(hand_in, metric, name, run, question.at, question.base)
+        if isinstance(value, str):
+            raise NotMeasured(f"{metric} is a word")
+        return value
 
-    values = each_measured(value_of, [last, *(run for run in repeats if run is not last)])
-    numbers = [value for value in values if isinstance(value, Measure)]
-    if not numbers:
-        raise NotMeasured("a word")
-    return numbers
+    return each_measured(value_of, [last, *(run for run in repeats if run is not last)])
 
 
 def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:
