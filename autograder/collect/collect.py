@@ -1,6 +1,5 @@
 """Turn a platform's download into CLASS/<student>/<lesson>/ and manifest.csv."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from autograder.collect.lesson_folder import digests, named, remove_folder, writ
 from autograder.collect.lessons import Ids, named_lesson, sort_out
 from autograder.collect.platforms import DROP, FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
+from autograder.grouping import grouped
 from autograder.notes import Note
 from autograder.safe_text import printable, shortened
 from autograder.settings.roster import WhoIs
@@ -184,13 +184,13 @@ def rows_of(
     counting = {*WORK, Kind.REPORT}
     worked_on = {name for name, some in lessons.items() if any(p.kind in counting for p in some)}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
-    about = defaultdict[str, list[Note]](list)
-    for doubt in notes:
-        lesson = wanted.lesson or named_lesson(PurePath(file_of(doubt)), wanted.ids)
-        about[lesson or first].append(doubt)
+    about = grouped(
+        (wanted.lesson or named_lesson(PurePath(file_of(doubt)), wanted.ids) or first, doubt)
+        for doubt in notes
+    )
     # A lesson without any work is listed only if the student submitted no other work.
     for lesson in sorted(worked_on | about.keys() or lessons.keys() or {""}):
-        odd = [*owner.doubts, *about[lesson]]
+        odd = [*owner.doubts, *about.get(lesson, ())]
         row, chosen = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
         earlier = before.get(row.folder, row)
         if not chosen and holds(home / row.folder, WORK):  # a person may have put it there
