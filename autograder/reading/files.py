@@ -61,10 +61,7 @@ FEWEST = 2  # minimum lines; a single one may have been cut when the job was kil
 
 
 def scan(
-    name: str,
-    stream: BinaryIO,
-    launches: record.Launches,
-    readers: Sequence[Reader] = (),
+    name: str, stream: BinaryIO, launches: record.Launches, readers: Sequence[Reader] = ()
 ) -> ScannedFile:
     file = ScannedFile(name)
     numbers = [1]  # number of the first line of each block

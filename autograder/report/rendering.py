@@ -88,14 +88,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     source = env.loader.get_source(env, "style.css")[0]  # type: ignore[union-attr]
-    functions: list[Callable] = [
-        points,
-        counted,
-        shown,
-        changed_line,
-        before_rounding,
-        standing_of,
-    ]
+    functions: list[Callable] = [points, counted, shown, changed_line, before_rounding, standing_of]
     env.globals.update({function.__name__: function for function in functions})
     env.globals.update(style=Markup(source), signs=SIGNS, legend=LEGEND)
     env.filters.update(coded=coded, sentence=sentence)

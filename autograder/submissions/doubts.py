@@ -57,11 +57,7 @@ UNOPENED = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED, C.FILE_EMPTY, 
 
 
 def note_of(
-    code: FindingCode,
-    file: str = "",
-    detail: str = "",
-    where: Iterable[Where] = (),
-    **fields: str,
+    code: FindingCode, file: str = "", detail: str = "", where: Iterable[Where] = (), **fields: str
 ) -> Note:
     """Return the note on a doubt about a file, or about lines. `fields` fill in its heading.
 

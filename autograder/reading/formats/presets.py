@@ -61,8 +61,6 @@ def metric(name: str) -> EpochNumber | None:
 
 
 READER = Reader("keras", ("Epoch ", "loss: "), read)
-
-
 FILE = Path(__file__).parents[1] / "presets.yaml"
 
 

@@ -61,11 +61,7 @@ class Launch:
     copies: set[str] = field(default_factory=set)  # files that repeat lines of other files
 
     def complain(
-        self,
-        where: Where,
-        text: str,
-        reason: str,
-        code: FindingCode = FindingCode.NEVER_WRITTEN,
+        self, where: Where, text: str, reason: str, code: FindingCode = FindingCode.NEVER_WRITTEN
     ) -> None:
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(make_problem(where, text[:80], reason, code))
