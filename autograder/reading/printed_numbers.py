@@ -4,7 +4,6 @@ NaN, infinities, booleans and words become None. Callers decide what None means,
 replace it with a number.
 """
 
-import math
 import re
 from typing import Any
 
@@ -23,8 +22,9 @@ WORDS = {  # for each unit of time, its seconds
     "d day days": 86400.0,
 }
 UNITS = {word: seconds for words, seconds in WORDS.items() for word in words.split()}
+# With an exponent of three digits, a number is not a measurement.
 PARTS = re.compile(
-    r"[-+]?\d{0,30}(?:\.(?P<decimals>\d{0,30}))?(?:[eE](?P<exponent>[-+]?\d{1,3}))?\Z"
+    r"[-+]?(?=\.?\d)\d{0,30}(?:\.(?P<decimals>\d{0,30}))?(?:[eE](?P<exponent>[-+]?\d{1,2}))?\Z"
 )
 
 
@@ -41,14 +41,7 @@ def printed(text: str, scale: float = 1.0) -> Number | None:
     if parts is None:
         return None
     last_digit = int(parts["exponent"] or 0) - len(parts["decimals"] or "")
-    try:
-        value = scaled(float(text), scale)
-        half_width = 0.5 * 10.0**last_digit * scale
-    except (ValueError, OverflowError):
-        return None
-    if not (math.isfinite(value) and math.isfinite(half_width)):
-        return None
-    return Number(value, half_width)
+    return Number(scaled(float(text), scale), 0.5 * 10.0**last_digit * scale)
 
 
 def scaled(value: float, scale: float) -> float:

@@ -99,8 +99,7 @@ def whole(check: Check) -> Iterator[tuple[str, str, float]]:
     """Yield one next step for the whole check, unless its advice is for the instructor."""
     advising = [part for part in check.parts if part.status != PASSED and part.advice]
     if not advising or for_student(advising[0]):
-        without = f"compare what was expected with what was found: {check.expected}"
-        do = check.advice or without
+        do = check.advice or f"compare what was expected with what was found: {check.expected}"
         do = with_cause(advising[0], do) if advising else do
         yield do, check.title, check.points - check.score
 
