@@ -11,7 +11,7 @@ THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
 # The same with the separators of many other countries: 1.190,48 or 1.325.568.
 POINTS = re.compile(r"[+-]?\d{1,3}((\.\d{3})+,\d+|(\.\d{3}){2,})\Z")
 EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}\Z")  # 150.528 and 150,528
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?\Z")
 LABELLED = re.compile(r"^(?:rank|line|step|exercise|rang|zeile|schritt)\s*(?=\d)", re.I)  # `rank 2`
 SAME_WORDS = {"true": "yes", "ja": "yes", "false": "no", "nein": "no"}
 
@@ -77,10 +77,7 @@ def value_of(number: str) -> float | None:
         number = number.replace(",", "")
     elif number.count(",") == 1 and "." not in number:
         number = number.replace(",", ".")
-    if len(number) > 40 or not NUMBER.match(number):
-        return None
-    value = float(number)
-    return value if abs(value) <= 1e300 else None
+    return float(number) if len(number) <= 40 and NUMBER.match(number) else None
 
 
 def factor_of(word: str, unit: str) -> float | None:

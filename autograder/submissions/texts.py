@@ -43,18 +43,15 @@ def quoted_lines(outputs: Mapping[Path, str], places: Iterable[Where]) -> tuple[
 def lines_of(path: Path, name: str, numbers: Collection[int]) -> list[QuotedLine]:
     around = {number + step for number in numbers for step in range(-AROUND, AROUND + 1)}
     quoted = []
-    try:
-        with open_regular(path) as file:
-            parts = islice(iter(partial(file.readline, 1 << 20), b""), max(around))
-            for number, data in enumerate(parts, 1):
-                if number in around:
-                    most = LONGEST if number in numbers else LONGEST_AROUND
-                    text = data.rstrip(b"\r\n").rpartition(b"\r")[2]  # the last state of a bar
-                    line = text[: 4 * most].decode("utf-8", "replace")
-                    line = line if len(line) <= most else f"{line[: most - 2]} …"
-                    quoted.append(QuotedLine(name, number, line))
-    except OSError:  # reading it for the grade has already reported this
-        return []
+    with open_regular(path) as file:
+        parts = islice(iter(partial(file.readline, 1 << 20), b""), max(around))
+        for number, data in enumerate(parts, 1):
+            if number in around:
+                most = LONGEST if number in numbers else LONGEST_AROUND
+                text = data.rstrip(b"\r\n").rpartition(b"\r")[2]  # the last state of a bar
+                line = text[: 4 * most].decode("utf-8", "replace")
+                line = line if len(line) <= most else f"{line[: most - 2]} …"
+                quoted.append(QuotedLine(name, number, line))
     return quoted
 
 
@@ -79,9 +76,8 @@ class HandedIn:
 
 def read_programs(files: Mapping[Path, str]) -> list[HandedIn]:
     programs: dict[tuple[str, tuple[str, ...]], HandedIn] = {}
-    for path, name in sorted(files.items(), key=lambda item: (item[1].count("/"), item[1])):
-        if len(programs) == MOST_FILES:
-            break
+    in_order = sorted(files.items(), key=lambda item: (item[1].count("/"), item[1]))
+    for path, name in in_order[:MOST_FILES]:
         try:
             with open_regular(path) as file:
                 data = file.read(MOST_BYTES + 1)
