@@ -137,8 +137,8 @@ def gradient(w, x, y):
 course.check("1.1", gradient)
 
 # %% [markdown]
-# **Exercise 1.2.** Gradient descent: start somewhere, take `steps` small steps *w ← w − lr · gradient(w)*,
-# and keep every point that you visit. `lr` is the **learning rate**. Here `gradient` is any function that
+# **Exercise 1.2.** Gradient descent: start somewhere, take `steps` small steps against the slope, as in your first
+# prediction, and keep every point that you visit. `lr` is the **learning rate**. Here `gradient` is any function that
 # takes `w` alone, so that `descend` works for every loss. Write `w = w - …`, because `w -= …` would change
 # the points that you have kept.
 
