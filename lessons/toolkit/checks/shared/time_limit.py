@@ -29,4 +29,4 @@ def limited_time() -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        signal.signal(signal.SIGPROF, before or signal.SIG_DFL)  # None: set outside Python
