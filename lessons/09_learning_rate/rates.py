@@ -10,7 +10,7 @@ DECAYS = ("none", "cosine", "exponential")  # how it falls after the warm-up
 
 def scaled(lr, workers, rule):
     """Return the rate for `workers` times the batch; rule: "same", "sqrt" or "linear"."""
-    raise NotImplementedError("Exercise 9.1: times 1, the square root of workers, or workers")
+    raise NotImplementedError("Exercise 9.1: the rate for each of the three rules")
 
 
 def lr_at(step, base, peak, warmup, total, decay):
@@ -37,4 +37,4 @@ def setting(task):
     """Return (rate, momentum) of a job array's task: 4 rates times 2 momenta, tasks 0 to 7."""
     rates = (0.03, 0.1, 0.3, 1.0)
     momenta = (0.0, 0.9)
-    raise NotImplementedError("Exercise 9.5: task // 2 chooses the rate, task % 2 the momentum")
+    raise NotImplementedError("Exercise 9.5: one number, 0 to 7, chooses from two lists")

@@ -34,7 +34,7 @@ def check_9_1(scaled: Function) -> str:
 
 
 NO_EXPONENTIAL = 'decay may also be "exponential": peak * 0.01 ** done.'
-COUNT_FROM = "Count the decay from the end of the warm-up: (step - warmup) / (total - warmup)."
+COUNT_FROM = "Count the decay from the end of the warm-up to the end of the run."
 
 
 @exercise("9.2")
@@ -66,8 +66,8 @@ def check_9_2(lr_at: Function) -> str:
 
 
 MOVES = {
-    1.0: "Nothing moved: change every array in place, `param -= …`.",
-    0.8: "The old speed is lost. Change its array in place: `speed *= …; speed += …`.",
+    1.0: "Nothing moved: do all your arrays change, or only your names for them?",
+    0.8: "The old speed is lost: does its array change, or only your name for it?",
     1.1: "That is uphill: subtract.",
     0.99: "The new gradient counts in full: momentum multiplies only the old speed.",
 }
@@ -95,7 +95,9 @@ def check_9_3(update: Function, lars: Function) -> str:
 def check_update(update: Function) -> None:
     starts = np.ones(1), np.array([[2.0, 3.0]])  # also the gradients of each step
     params, speeds = [start.copy() for start in starts], [0 * start for start in starts]
-    formula = "speed <- {} · speed + gradient, then w <- w - {} · speed; both in place."
+    formula = (
+        "This step has momentum {} and rate {}: do you use the arguments, as the docstring does?"
+    )
     for step, (rate, momentum, right) in enumerate(STEPS, start=1):
         update(list(params), [start.copy() for start in starts], list(speeds), rate, momentum)
         for start, param in zip(starts, params, strict=True):
@@ -116,7 +118,7 @@ def check_lars(lars: Function) -> None:
             raise CheckFailed("a list of two gradients", f"one {what}", "One for each layer.")
         scaled, biases = found[::turn]
         what = f"the length of a gradient with trust {trust}"
-        advice = "trust · |w| / |gradient|."
+        advice = "Compare with the formula on the page: which of its three factors is wrong?"
         compare(float(np.linalg.norm(scaled)), 5 * trust, what, LENGTHS, advice)
         if not np.allclose(scaled, gradient * trust / 2):
             advice = "Multiply the whole gradient by one number."
@@ -186,11 +188,13 @@ def check_9_5(setting: Function) -> str:
     if any(not isinstance(f, tuple) or len(f) != 2 for f in found):
         raise CheckFailed("a pair (rate, momentum)", shown(found[0]), "return rate, momentum")
     if len(set(found)) < 8:
-        advice = "task // 2 chooses the rate, task % 2 the momentum: each pair exactly once."
+        first = next(pair for task, pair in enumerate(found) if pair in found[:task])
+        advice = f"Two tasks got the same pair: {shown(first)}."
         raise CheckFailed("8 different settings", f"{len(set(found))} different ones", advice)
-    rates, momenta = (len(set(values)) for values in zip(*found, strict=True))
-    if (rates, momenta) != (4, 2):
-        raise CheckFailed("4 rates × 2 momenta", f"{rates} × {momenta}", "Use rates and momenta.")
+    rates, momenta = (set(values) for values in zip(*found, strict=True))
+    if (rates, momenta) != ({0.03, 0.1, 0.3, 1.0}, {0.0, 0.9}):
+        advice = "Take the values from the lists `rates` and `momenta`."
+        raise CheckFailed("4 rates × 2 momenta", f"{len(rates)} × {len(momenta)}", advice)
     return "Eight tasks, eight settings, no communication."
 
 
@@ -222,13 +226,14 @@ def check_9_4b(gap: Function) -> str:
     return "You can claim a gap only at equal training loss."
 
 
+RACE = "At a share of 1, n workers do n epochs in the time of one. How many epochs do they need?"
 RACES = {
     16.0: "That compares the time of a single epoch. But several workers need 10 epochs where one "
     "worker needs 4.",
     0.4: "Remember that 16 workers also do 16 times as much work per second.",
-    40.0: "Training that needs more epochs is slower: multiply by one / several.",
-    6.4: "Multiply by the share too: half of the speed is lost to communication.",
-    12.8: "Multiply by the share; do not divide by it.",
+    40.0: "Training that needs more epochs is slower, not faster.",
+    6.4: "Half of the speed is lost to communication: what does the share do?",
+    12.8: "A smaller share makes it slower, not faster.",
 }
 
 
@@ -248,5 +253,5 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
     for share, times in ((1.0, 6.4), (0.5, 3.2)):
         what = f"race(4, 10, 16, {share})"
         found = number(race(4, 10, 16, share), what)
-        compare(found, times, what, RACES, "n * share * one / several")
+        compare(found, times, what, RACES, RACE)
     return "16 workers that need 2.5 times the epochs reach the target 6.4 times as fast, at best."

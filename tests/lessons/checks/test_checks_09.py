@@ -167,7 +167,7 @@ def moved(new_weight=1.0, sign=-1, keep=True, in_place=True):
         (moved(sign=1), "uphill"),
         (moved(new_weight=0.1), "counts in full"),
         (lambda p, g, s, *rates: moved()(p[:1], g[:1], s[:1], *rates), "Nothing moved"),
-        (lambda p, g, s, lr, momentum: moved()(p, g, s, 0.1, 0.9), "<- 0.5 · speed"),
+        (lambda p, g, s, lr, momentum: moved()(p, g, s, 0.1, 0.9), "do you use the arguments"),
     ],
 )
 def test_momenta_that_are_wrong(wrong, advice):
@@ -191,7 +191,7 @@ def lars(params, gradients, trust, ratio):
         (lambda p, g, t: [t * a / np.linalg.norm(b) * 0 + b * (t * np.linalg.norm(a)
          / np.linalg.norm(b)) for a, b in zip(p, g, strict=True)], "their gradient unchanged"),
         (lambda p, g, t: g[0], "list of two"),
-        (lambda p, g, t: rates.lars(p, g, 0.01), "trust · |w| / |gradient|"),
+        (lambda p, g, t: rates.lars(p, g, 0.01), "three factors"),
         (lambda p, g, t: [rates.lars(p, g, t)[0], *g[1:]], "Nothing was scaled"),
         (lambda p, g, t: lars(p, p, t, lambda w, g, t: t * w / g), "same direction"),
     ],
@@ -215,8 +215,9 @@ def test_largest_batches_that_are_not(wrong, advice):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (lambda task: rates.setting(task // 2), "each pair exactly once"),
-        (lambda task: (0.1 * (task + 1), 0.9), "rates and momenta"),
+        (lambda task: rates.setting(task // 2), "got the same pair"),
+        (lambda task: (task // 2, task % 2), "from the lists"),
+        (lambda task: (0.1 * (task + 1), 0.9), "`rates` and `momenta`"),
         (lambda task: 0.1 * task, "return rate, momentum"),
     ],
 )
@@ -301,7 +302,7 @@ def test_the_ranks_shares_add_up_to_central_differences(ranks):
         ((epochs_to, lambda one, several, n, share=1.0: n * share * several / one), "slower"),
         (
             (epochs_to, lambda one, several, n, share=1.0: n * one / several),
-            "Multiply by the share",
+            "what does the share do",
         ),
     ],
 )
