@@ -11,7 +11,9 @@ import time
 import numpy as np
 from mpi4py import MPI
 
-from lessons.toolkit import probes
+from lessons.toolkit.checks.lesson_06.allreduce import arrays_moved, check_6_1, check_6_2, check_6_5
+from lessons.toolkit.checks.shared.measure import check_fails
+from lessons.toolkit.probes.collectives import largest_error
 from lessons.toolkit.ranks.counting import CountingComm, arrays_to_send
 from lessons.toolkit.record import Run
 
@@ -78,7 +80,7 @@ def schemes(run, sizes):
             for scheme in SCHEMES:
                 values, exact = fresh(floats + (number == 0))  # first, chunks of unequal length
                 seconds, _ = timed(functools.partial(add_up, scheme, values))
-                error = comm.allreduce(probes.largest_error([values], [exact]), MPI.MAX)
+                error = comm.allreduce(largest_error([values], [exact]), MPI.MAX)
                 worst[scheme] = max(worst[scheme], error)
                 rounds[scheme].append(seconds)
         # The first round includes making buffers and connections.
@@ -93,10 +95,12 @@ def schemes(run, sizes):
         least = comm.allreduce(min(shares, default=1.0), MPI.MIN)
         run.measure("share_sent", least, scheme=scheme)
     if comm.Get_rank() == 0:  # on more ranks, which are simulated
-        for scheme in sent:
-            moved = probes.arrays_moved(SCHEMES[scheme])
+        for scheme, check in {"server": check_6_1, "ring": check_6_2}.items():
+            wrong = check_fails(check, SCHEMES[scheme])
+            moved = None if wrong else arrays_moved(SCHEMES[scheme], 4)
             run.measure("arrays_moved", moved, "arrays", scheme=scheme, ranks=4)
-        run.measure("under_way", probes.under_way(overlapped_allreduce), "arrays", arrays=3)
+        started = 0 if check_fails(check_6_5, overlapped_allreduce) else 2
+        run.measure("under_way", started, "arrays", arrays=3)
 
 
 def straggler(run, delay=0.020):
@@ -155,7 +159,7 @@ def overlap(run, layers=6, width=448, rounds=6):
         for way, work in ways.items():
             seconds, sums[way] = timed(work)
             times[way].append(seconds)
-        error = probes.largest_error(sums["overlapped"], sums["blocking"])
+        error = largest_error(sums["overlapped"], sums["blocking"])
         worst = max(worst, comm.allreduce(error, MPI.MAX))
     for way, (_, *later) in times.items():
         run.measure("step_s", statistics.median(later), "s", exchange=way)

@@ -40,6 +40,11 @@ def sum_up(allreduce: Function, ranks: int, length: int) -> int:
     return outcome.busiest
 
 
+def arrays_moved(allreduce: Function, ranks: int) -> float:
+    """Return the bytes that the busiest rank moves, as a multiple of the array's size."""
+    return sum_up(allreduce, ranks, 120) / (120 * 4)
+
+
 def beginning(values: np.ndarray) -> str:
     """Return the first four numbers, with three decimal places."""
     numbers = [round(float(value), 3) for value in values[:4]]
@@ -94,7 +99,7 @@ def check_6_1(ps_allreduce: Function) -> str:
     for ranks, length in SIZES:
         sum_up(ps_allreduce, ranks, length)
     for ranks in (2, 4):
-        moved, right = sum_up(ps_allreduce, ranks, 120) / 480, 2 * (ranks - 1)
+        moved, right = arrays_moved(ps_allreduce, ranks), 2 * (ranks - 1)
         if not math.isclose(moved, right):
             advice = "Rank 0 receives one array from each other rank and sends one sum to each."
             expected = f"{ranks} ranks: the server moves {right} times the array"
@@ -108,7 +113,7 @@ def check_6_2(ring_allreduce: Function) -> str:
     for ranks, length in SIZES:
         sum_up(ring_allreduce, ranks, length)
     for ranks in (4, 2):
-        moved = sum_up(ring_allreduce, ranks, 120) / 480
+        moved = arrays_moved(ring_allreduce, ranks)
         right = 2 * (ranks - 1) / ranks
         if not math.isclose(moved, right, rel_tol=0.01):
             advice = "Send while you receive: Sendrecv, or Isend and then Recv."
