@@ -14,17 +14,16 @@ import torch
 import torch.distributed as dist
 from torch.nn.functional import cross_entropy
 
-from cluster.launchers import launched
 from lessons.toolkit import data
 from lessons.toolkit.checks.lesson_11.tensor import check_11_7
 from lessons.toolkit.checks.shared.measure import check_fails
-from lessons.toolkit.probes.tensors import bytes_off
-from lessons.toolkit.ranks import enough_gpus
+from lessons.toolkit.probes.tensors import ring_bytes
 from lessons.toolkit.ranks.leaving import leave
-from lessons.toolkit.ranks.wire import bytes_received
+from lessons.toolkit.ranks.wire import received_during
 from lessons.toolkit.record import Run
 
 import dense
+from ranks import gather, who_am_i
 from tensor_layers import block, bytes_a_step, cut, summed
 
 
@@ -61,8 +60,7 @@ def joined(layers):
     """Return the whole layers from the parts of all ranks."""
     whole = []
     for number, layer in enumerate(layers):
-        parts = [None] * dist.get_world_size()
-        dist.all_gather_object(parts, [tensor.detach().cpu() for tensor in layer])
+        parts = gather([tensor.detach().cpu() for tensor in layer])
         weights, biases = zip(*parts, strict=True)
         row = number % 2
         whole.append((torch.cat(weights, row), biases[0] if row else torch.cat(biases)))
@@ -73,17 +71,18 @@ def train(way, layers, batches, lr):
     """Train. Return this rank's median seconds per step, and the bytes received in each step."""
     if way != "serial":
         summed(layers[0][1].detach()[:1])  # a barrier
-    seconds, before = [], bytes_received() if dist.get_backend() == "gloo" else None
-    for x, labels in batches:
+
+    def step(x, labels):
         began = time.perf_counter()
         dense.update(layers, WAYS[way](layers, x, labels), lr)
         if x.is_cuda:
             torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - began)
+        return time.perf_counter() - began
+
+    seconds, came = received_during(lambda: [step(*batch) for batch in batches])
     if way != "serial":
         summed(layers[0][1].detach()[:1])  # a barrier
-    came = None if before is None else (bytes_received() - before) / len(batches)
-    return statistics.median(seconds), came
+    return statistics.median(seconds), came and came / len(batches)
 
 
 def compare(run, whole, batches, lr):
@@ -103,25 +102,24 @@ def compare(run, whole, batches, lr):
         run.measure("step_s", seconds, "s", **point)
         if run.rank == 0:
             print(f"{way:6} batch {batch:5}: {point['bytes']} bytes and {seconds:.4f} s a step")
-    return parts, found, None if came is None else bytes_off(came, "tensor", *shape)
+    return parts, found, None if came is None else abs(came / ring_bytes("tensor", *shape) - 1)
 
 
 def meet(backend, seconds):
     """Meet the other ranks in one group. Return rank, size and device."""
-    here = launched()
-    if here is None or here.size < 2:
-        sys.exit("tensor_parallel.py cuts layers over ranks: start at least two, by mpirun or srun")
     # A job sets both. Otherwise the ranks of a launcher meet at a place of their own.
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
     os.environ.setdefault("MASTER_PORT", str(20000 + os.getppid() % 20000))
+    rank, size, local_rank = who_am_i()
+    if size < 2:
+        sys.exit("tensor_parallel.py cuts layers over ranks: start at least two, by mpirun or srun")
     wait = timedelta(seconds=seconds)
-    dist.init_process_group(backend, rank=here.rank, world_size=here.size, timeout=wait)
+    dist.init_process_group(backend, rank=rank, world_size=size, timeout=wait)
     device = torch.device("cpu")
-    enough_gpus(torch.cuda.device_count())
     if torch.cuda.is_available():
-        device = torch.device("cuda", here.local_rank)
+        device = torch.device("cuda", local_rank)
         torch.cuda.set_device(device)
-    return here.rank, here.size, device
+    return rank, size, device
 
 
 def command_line():

@@ -14,7 +14,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -36,7 +37,6 @@ def meet(start: Callable[[], Any], lesson: str, args: Any, tests: Tests) -> Any:
     If it raises an error, as an open gap does, or does not end, this process records all measures
     of the tests as failed, and ends.
     """
-    decided = threading.Lock()
 
     def give_up(reason: str) -> None:
         me = launched()
@@ -46,15 +46,8 @@ def meet(start: Callable[[], Any], lesson: str, args: Any, tests: Tests) -> Any:
         wait = 2 if place[0] == 0 else (ON_GPUS + 1) * PATIENCE
         fail(Run(lesson, args, source="probe", **names), all_measures(tests), reason, wait)
 
-    watch = in_time(decided, PATIENCE, "the ranks' meeting", give_up)
-    try:
-        met = start()
-    except (Exception, SystemExit) as error:
-        claim(decided)
-        give_up(said(error))
-    watch.cancel()
-    claim(decided)
-    return met
+    with in_time(PATIENCE, "the ranks' meeting", give_up):
+        return start()
 
 
 def run_tests(run: Any, tests: Tests, *values: Any, patience: float = PATIENCE) -> None:
@@ -71,18 +64,11 @@ def run_tests(run: Any, tests: Tests, *values: Any, patience: float = PATIENCE) 
         def give_up(reason: str, left: list[str] = left) -> None:
             fail(run, left, reason)
 
-        decided = threading.Lock()
-        watch = in_time(decided, patience, name, give_up)
-        found, reason = attempt(test, values)
-        if reason:
-            print(f"rank {run.rank}, {name}: {reason}", file=sys.stderr, flush=True)
-        try:
-            everyone = run.everyone((found, reason))
-        except Exception as error:  # another rank has ended
-            claim(decided)
-            give_up(f"after {name}, the ranks lost each other: {reason or said(error)}")
-        watch.cancel()
-        claim(decided)
+        with in_time(patience, name, give_up):
+            found, reason = attempt(test, values)
+            if reason:
+                print(f"rank {run.rank}, {name}: {reason}", file=sys.stderr, flush=True)
+            everyone = run.everyone((found, reason))  # an error: another rank has ended
         reasons = [f"rank {rank}: {why}" for rank, (_, why) in enumerate(everyone) if why]
         worst = {} if reasons else worst_values([values for values, _ in everyone])
         result = reasons[0] if reasons else ", ".join(f"{k} {v:.3g}" for k, v in worst.items())
@@ -97,10 +83,10 @@ def all_measures(tests: Tests) -> list[str]:
     return [measure for names in tests.values() for measure in names]
 
 
-def in_time(
-    decided: threading.Lock, patience: float, name: str, give_up: Callable[[str], None]
-) -> threading.Timer:
-    """Start a thread that gives up after some seconds, unless the main thread was faster."""
+@contextmanager
+def in_time(patience: float, name: str, give_up: Callable[[str], None]) -> Iterator[None]:
+    """Give up if the `with` block raises an error, or, in another thread, if it does not end."""
+    decided = threading.Lock()  # only one thread writes the record; the other waits for the end
     torch, tensorflow = sys.modules.get("torch"), sys.modules.get("tensorflow")
     has_gpu = (torch is not None and torch.cuda.is_available()) or (
         tensorflow is not None and tensorflow.config.list_physical_devices("GPU")
@@ -114,13 +100,16 @@ def in_time(
     watch = threading.Timer(patience, late)
     watch.daemon = True
     watch.start()
-    return watch
-
-
-def claim(decided: threading.Lock) -> None:
-    """Let only this thread write the record. If another one already does, wait for the end."""
+    reason = ""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        reason = said(error)
+    watch.cancel()
     if not decided.acquire(blocking=False):
         threading.Event().wait()
+    if reason:
+        give_up(f"{name}: {reason}")
 
 
 def attempt(test: Test, values: Sequence[Any]) -> tuple[dict[str, float], str]:

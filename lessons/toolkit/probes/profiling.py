@@ -127,11 +127,23 @@ def best_seconds(work: Function, device: Any, times: int = 3) -> float:
     return min(found[1:])
 
 
-def peak_flops(device: Any, dtype: torch.dtype = torch.float32) -> float:
+def product_flops(device: Any, rows: int, inner: int, columns: int) -> float:
+    """Return the FLOP/s of a matrix multiplication."""
+    one, other = torch.ones(rows, inner, device=device), torch.ones(inner, columns, device=device)
+    flops = 2 * rows * inner * columns
+    many = int(1 + 2e8 / flops)  # long enough for the clock
+
+    def work() -> None:
+        for _ in range(many):
+            one @ other
+
+    return many * flops / best_seconds(work, device)
+
+
+def peak_flops(device: Any) -> float:
     """Return the FLOP/s of a large matrix multiplication."""
     size = 8192 if device.type == "cuda" else 768
-    one, other = (torch.ones(size, size, device=device, dtype=dtype) for _ in range(2))
-    return 2 * size**3 / best_seconds(lambda: one @ other, device)
+    return product_flops(device, size, size, size)
 
 
 def bandwidth(device: Any) -> float:
@@ -144,16 +156,9 @@ def bandwidth(device: Any) -> float:
 def measured_points(device: Any, products: Mapping[str, tuple[int, int, int]]) -> Iterator[tuple]:
     """Yield each product's name, its FLOP per byte, and the FLOP/s that it reaches."""
     for name, (rows, inner, columns) in products.items():
-        one, other = (torch.ones(size, device=device) for size in ((rows, inner), (inner, columns)))
-        flops = 2 * rows * inner * columns
-        many = int(1 + 2e8 / flops)  # long enough for the clock
-
-        def work(one: Any = one, other: Any = other, many: int = many) -> None:
-            for _ in range(many):
-                one @ other
-
         moved = 4 * (rows * inner + inner * columns + rows * columns)
-        yield name, flops / moved, many * flops / best_seconds(work, device)
+        intensity = 2 * rows * inner * columns / moved
+        yield name, intensity, product_flops(device, rows, inner, columns)
 
 
 def counted_flops(model: Any, ids: Any, following: Any) -> tuple[float, float]:
@@ -191,23 +196,19 @@ def step_errors(
 def count_step(way: Any, model: Any, optimizer: Any, batch: Any) -> Counter[str]:
     """Count the forward passes, the waits, and the operations in the optimizer update."""
     counts: Counter[str] = Counter(forwards=0)
-    state = copy.deepcopy((model.state_dict(), optimizer.state_dict()))
     way.gradients(model, *batch)
     optimizer.step()  # the first step also makes Adam's running means
     optimizer.zero_grad()
-    hook = model.register_forward_hook(lambda *_: counts.update(forwards=1))
+    model.register_forward_hook(lambda *_: counts.update(forwards=1))
     with Waits() as waits:
         loss = way.gradients(model, *batch)
         with Operations() as operations:
             optimizer.step()
         way.note(model, loss)
-    hook.remove()
-    model.load_state_dict(state[0])
-    optimizer.load_state_dict(state[1])
     return Counter(forwards=counts["forwards"], waits=waits.count, update_ops=operations.count)
 
 
 def share_of_zeros(model: Any) -> float:
     """Return the share of the blocks' gradients that are exactly 0."""
-    found = [param.grad for param in model.blocks.parameters() if param.grad is not None]
-    return float(sum((each == 0).sum() for each in found)) / sum(each.numel() for each in found)
+    found = [param.grad.flatten() for param in model.blocks.parameters() if param.grad is not None]
+    return float((torch.cat(found) == 0).double().mean())

@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lessons.toolkit.probes.held import bytes_of
-from lessons.toolkit.ranks.wire import bytes_received, connections
+from lessons.toolkit.ranks.wire import connections, received_during
 
 Function = Callable[..., Any]
 # For parameters, gradients and Adam's numbers: the first stage that shards them, bytes of each.
@@ -25,36 +25,26 @@ STEPS = 3
 POINTS = 50  # points of a phase in the staircase; the reader takes lists of up to 64
 
 
-def bytes_so_far() -> int | None:
-    """Return the bytes that this rank has received, or None with NCCL, which uses no sockets."""
-    return bytes_received() if dist.get_backend() == "gloo" else None
-
-
 def into_node(nodes: int, step: Callable[[], Any]) -> float:
     """Return the bytes that the ranks of this rank's node receive from other nodes in a step.
 
     Ranks are numbered node by node. The first step does not count: it makes the connections.
     """
     rank, each = dist.get_rank(), dist.get_world_size() // nodes
+
+    def from_outside() -> int:
+        found = connections()
+        ends = everyone([own for (own, _), _ in found])
+        nodes_of = {tuple(end): other // each for other, own in enumerate(ends) for end in own}
+        here = rank // each
+        return sum(number for (_, peer), number in found if nodes_of.get(peer, here) != here)
+
     step()
-    before = from_ranks()
+    before = from_outside()
     for _ in range(STEPS):
         step()
-    came = [after - first for after, first in zip(from_ranks(), before, strict=True)]
-    outside = sum(many for other, many in enumerate(came) if other // each != rank // each)
-    return sum(everyone(outside)[rank // each * each :][:each]) / STEPS
-
-
-def from_ranks() -> list[int]:
-    """Return the bytes that this rank has received from each rank so far."""
-    found = connections()
-    ends = everyone([own for (own, _), _ in found])
-    ranks = {tuple(end): rank for rank, own in enumerate(ends) for end in own}
-    came = [0] * len(ends)
-    for (_, peer), received in found:
-        if peer in ranks:
-            came[ranks[peer]] += received
-    return came
+    came = everyone(from_outside() - before)
+    return sum(came[rank // each * each :][:each]) / STEPS
 
 
 def everyone(value: Any) -> list[Any]:
@@ -113,10 +103,10 @@ def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any
 
     "held" has the state after the backward pass.
     """
-    held: dict[str, int] = {}
+    held: list[int] = []
 
     def before_step(most: float) -> None:
-        held.update(state_held(shared))
+        held[:] = map(bytes_of, kinds(shared))
         alive.mark("update")
         shared.before_step(most)
 
@@ -126,33 +116,22 @@ def watch_steps(shared: Any, train_step: Function, pieces: Any) -> dict[str, Any
         return scores
 
     watched = shared._replace(model=model, before_step=before_step)
-    device = next(shared.model.parameters()).device
-    alive = Alive(tensors_of(shared))
-    if device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats(device)
-    before = bytes_so_far()
-    with alive:
+
+    def steps() -> None:
         for number in range(STEPS):
             shared.optimizer.zero_grad()  # before the first point of the line
             alive.line.clear()
             alive.counting = number == STEPS - 1  # counting takes longer than a step
             train_step(watched, *pieces, 1.0)
-    after = bytes_so_far()
-    return {
-        "line": alive.line,
-        "marks": alive.marks,
-        "held": held,
-        "gpu_peak": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None,
-        "received": None if before is None or after is None else (after - before) / STEPS,
-    }
 
-
-def tensors_of(shared: Any) -> Iterator[torch.Tensor]:
-    """Return all tensors that hold parameters, gradients or optimizer states."""
-    return itertools.chain(*kinds(shared))
+    alive = Alive(itertools.chain(*kinds(shared)))
+    with alive:
+        _, received = received_during(steps)
+    return {"line": alive.line, "marks": alive.marks, "held": sum(held), "received": received}
 
 
 def kinds(shared: Any) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
+    """Return all tensors that hold parameters, gradients and optimizer states."""
     params = [*shared.model.parameters()]
     params += [param for group in shared.optimizer.param_groups for param in group["params"]]
     gradients = [param.grad for param in params if param.grad is not None]
@@ -165,32 +144,11 @@ def local(tensors: Iterable[torch.Tensor]) -> list[torch.Tensor]:
     return [each.to_local() if isinstance(each, DTensor) else each for each in tensors]
 
 
-def state_held(shared: Any) -> dict[str, int]:
-    names = ("parameters", "gradients", "optimizer")
-    return dict(zip(names, map(bytes_of, kinds(shared)), strict=True))
-
-
-def phases(line: list[int], marks: Mapping[str, int]) -> dict[str, list[int]]:
-    backward, update = marks["backward"], marks["update"]
-    return {
-        "forward": line[: backward + 1],
-        "backward": line[backward : update + 1],
-        "update": line[update:],
-    }
-
-
 def thinned(line: list[int]) -> list[int]:
     """Reduce a series to at most POINTS values in kilobytes, each a maximum of several values."""
     every = -(-len(line) // POINTS)
     pieces = (line[first : first + every] for first in range(0, len(line), every))
     return [round(max(piece) / 1000) for piece in pieces]
-
-
-def share(params: int, stage: int, parts: int) -> float:
-    """Return the bytes that a rank must hold of the state at the end of the backward pass."""
-    return sum(
-        each * params / (parts if stage >= first else 1) for first, each in SHARED_FROM.items()
-    )
 
 
 def sizes(
@@ -200,19 +158,25 @@ def sizes(
 
     copies: how many the ranks hold together of everything that is sharded.
     """
-    ranks, stage, held = dist.get_world_size(), STAGES[way], sum(seen["held"].values())
-    yield "state_bytes", held
-    yield "held_over_share", held / share(params, stage, ranks // copies)
+    ranks, stage = dist.get_world_size(), STAGES[way]
+    parts = {first: ranks // copies if stage >= first else 1 for first in SHARED_FROM}
+    needed = sum(each * params / parts[first] for first, each in SHARED_FROM.items())
+    yield "state_bytes", seen["held"]
+    yield "held_over_share", seen["held"] / needed
     yield "peak_bytes", max(seen["line"])
     yield "activation_bytes", seen["line"][seen["marks"]["backward"]] - seen["line"][0]
-    if seen["gpu_peak"] is not None:
-        yield "peak_over_held", seen["gpu_peak"] / max(seen["line"])
     if seen["received"] is not None and ranks > 1:
-        by_ring = (3 if stage == 3 else 2) * (ranks - 1) / ranks * 4 * params
-        yield "times_params", seen["received"] / (4 * params)
-        yield "bytes_off", abs(seen["received"] / by_ring - 1)
+        times = seen["received"] / STEPS / (4 * params)
+        yield "times_params", times
+        yield "bytes_off", abs(times / ((3 if stage == 3 else 2) * (ranks - 1) / ranks) - 1)
 
 
 def staircase(seen: Mapping[str, Any]) -> dict[str, list[int]]:
     """Return the kilobytes of live tensors during each phase of a step."""
-    return {name: thinned(line) for name, line in phases(seen["line"], seen["marks"]).items()}
+    line, backward, update = seen["line"], seen["marks"]["backward"], seen["marks"]["update"]
+    phases = {
+        "forward": line[: backward + 1],
+        "backward": line[backward : update + 1],
+        "update": line[update:],
+    }
+    return {name: thinned(line) for name, line in phases.items()}

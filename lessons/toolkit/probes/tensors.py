@@ -1,4 +1,4 @@
-"""Compare the bytes received in tensor parallelism with the bytes that a ring needs."""
+"""Count the bytes that a ring needs in tensor parallelism."""
 
 import itertools
 from collections.abc import Sequence
@@ -18,11 +18,3 @@ def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize:
         between = list(sizes[2:-1:2])
         numbers = batch * (2 * sum(between) + sizes[-1])
     return 2 * (ranks - 1) / ranks * numbers * itemsize
-
-
-def bytes_off(
-    came: float, way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize: int
-) -> float:
-    """Return the relative error of the number of received bytes."""
-    right = ring_bytes(way, sizes, batch, ranks, itemsize)
-    return abs(came - right) / right

@@ -10,6 +10,8 @@ import os
 import socket
 import stat
 import struct
+import sys
+from collections.abc import Callable
 from typing import Any
 
 TCP_INFO = getattr(socket, "TCP_INFO", 11)
@@ -17,11 +19,20 @@ RECEIVED = 128  # offset of tcpi_bytes_received in the kernel's struct tcp_info,
 Ends = tuple[Any, Any]  # own address and the peer's; a listening socket has no peer
 
 
+def received_during(work: Callable[[], Any]) -> tuple[Any, int | None]:
+    """Return the result of `work`, and the bytes received meanwhile, or None."""
+    before, result, after = bytes_received(), work(), bytes_received()
+    return result, None if before is None or after is None else after - before
+
+
 def bytes_received() -> int | None:
     """Return the bytes received on the connections that are open now.
 
-    Return None if the kernel does not report this number.
+    Return None if the kernel does not report this number, and with NCCL, which uses no sockets.
     """
+    dist = sys.modules.get("torch.distributed")
+    if dist is not None and dist.is_initialized() and dist.get_backend() != "gloo":
+        return None
     found = connections()
     return sum(received for _, received in found) if found else None
 

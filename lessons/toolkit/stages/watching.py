@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lessons.toolkit.probes.held import saved_for_backward
-from lessons.toolkit.ranks.wire import bytes_received
+from lessons.toolkit.ranks.wire import received_during
 from lessons.toolkit.record.run_record import synchronise
 from lessons.toolkit.stages.gathering import gathered
 
@@ -119,12 +119,8 @@ def watch_step(
     device = next(stage.layers.parameters()).device
     ahead = ahead_of_rank_0(dist, device)
     dist.barrier()
-    count = bytes_received if dist.get_backend() == "gloo" else lambda: None
-    came = count()
     with saved_for_backward(stage.layers.parameters()) as kept, diary_of(stage.layers) as diary:
-        step()
-    after = count()
-    received = None if came is None or after is None else after - came
+        _, received = received_during(step)
     times = [[at - ahead for at in times] for times in (diary.starts, diary.ends)]
     facts = (diary.held(), kept["most"], received, expected(stage, images))
     told = gathered(dist, (stage.replica, "".join(diary.kinds), *times, facts))

@@ -47,7 +47,7 @@ def test_the_solution_passes(number, students):
 
 @pytest.mark.slow
 def test_the_ring_says_if_its_bytes_are_not_counted(monkeypatch, capsys, students):
-    monkeypatch.setattr("lessons.toolkit.checks.lesson_13.by_hand.bytes_received", lambda: None)
+    monkeypatch.setattr("lessons.toolkit.ranks.wire.bytes_received", lambda: None)
     function, student = students("13.2")
     function(student)
     assert "does not count" in capsys.readouterr().out

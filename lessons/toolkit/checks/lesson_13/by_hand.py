@@ -8,7 +8,7 @@ from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise
 from lessons.toolkit.checks.shared.real_ranks import on_ranks
-from lessons.toolkit.ranks.wire import bytes_received
+from lessons.toolkit.ranks.wire import received_during
 
 Function = Callable[..., Any]
 HANGS = "Every rank must call the same collectives, and each message needs a receiver."
@@ -82,9 +82,7 @@ def try_unit(zero: ModuleType, size: int, rank: int) -> None:
 
 def try_ring(ring_reduce_scatter: Function, inputs: list[Any], rank: int) -> tuple[Any, int | None]:
     """Return the part, and the bytes that this rank has received meanwhile, if they are counted."""
-    before = bytes_received()
-    part, after = ring_reduce_scatter(inputs[rank].clone()), bytes_received()
-    return part, None if before is None or after is None else after - before
+    return received_during(lambda: ring_reduce_scatter(inputs[rank].clone()))
 
 
 @exercise("13.2")

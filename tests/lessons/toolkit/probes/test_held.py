@@ -1,10 +1,9 @@
 """Tests of the bytes that PyTorch holds."""
 
-import pytest
 import torch
 
 from lessons.toolkit.probes.held import bytes_of, saved_for_backward
-from lessons.toolkit.probes.tensors import bytes_off, ring_bytes
+from lessons.toolkit.probes.tensors import ring_bytes
 
 
 def test_tensors_that_share_memory_count_once():
@@ -33,4 +32,3 @@ def test_bytes_of_a_ring_by_hand():
     # forward 5 and 3 for each image, backward 5: the images need no gradient
     assert ring_bytes("tensor", sizes, 9, 2, 8) == 9 * 13 * 8
     assert ring_bytes("tensor", sizes, 9, 4, 4) == 1.5 * 9 * 13 * 4
-    assert bytes_off(9 * 13 * 8 * 1.5, "tensor", sizes, 9, 2, 8) == pytest.approx(0.5)
