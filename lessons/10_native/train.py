@@ -16,7 +16,7 @@ from lessons.toolkit import data
 from lessons.toolkit.record import Run
 
 from no_sync import step_in_parts
-from own_ddp import INSTEAD
+from own_ddp import INSTEAD  # what --average can put in the place of DDP
 from ranks import who_am_i
 
 
@@ -46,7 +46,7 @@ def start_ranks(rank, size, local_rank, timeout):
     )
 
 
-def distribute(model, device, bucket_mb=25):
+def distribute(model, device, bucket_mb=25):  # other programs of the lesson try smaller buckets
     """Wrap the network in DDP. Its device_ids is a list with this rank's GPU, or None on CPUs."""
     raise NotImplementedError(
         "Exercise 10.1: the wrapped network, with its device and size of buckets"
@@ -74,7 +74,7 @@ def train_step(model, optimizer, loss_function, x, y, parts=1):
 
 
 def train_epoch(model, loader, optimizer, loss_function, device, epoch, parts=1):
-    """Train on this rank's batches. Return their mean loss and accuracy."""
+    """Train on this rank's share. Return its mean loss and accuracy; the Run prints rank 0's."""
     raise NotImplementedError("Exercise 10.2: tell the loader's sampler which epoch begins")
     loss_sum, right = 0, 0
     for x, y in loader:
@@ -87,7 +87,7 @@ def train_epoch(model, loader, optimizer, loss_function, device, epoch, parts=1)
 
 @torch.no_grad()
 def evaluate(model, loader, loss_function, device):
-    """Return the mean loss and the accuracy over all ranks. Every rank has to call it."""
+    """Return the mean loss and accuracy over all ranks. Each calls it, with the network in DDP."""
     model.eval()
     sums = torch.zeros(2, device=device)  # of the losses, and of the right answers
     for x, y in loader:
@@ -95,7 +95,7 @@ def evaluate(model, loader, loss_function, device):
         outputs = model(x)
         sums += torch.stack([loss_function(outputs, y) * len(y), (outputs.argmax(1) == y).sum()])
     model.train()
-    dist.all_reduce(sums)  # each rank has tested its own share, in which no image is repeated
+    dist.all_reduce(sums)  # of the ranks' own shares: each image is in one
     return (sums / len(loader.dataset)).tolist()
 
 
@@ -120,7 +120,7 @@ def main():
 
     rank, size, local_rank = who_am_i()
     device = start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
-    torch.manual_seed(args.seed + rank)  # other numbers on each rank; DDP sends rank 0's network
+    torch.manual_seed(args.seed + rank)  # as dropout would need; DDP sends all rank 0's network
     mnist = data.load("mnist", args.train_samples)
     train_set = TensorDataset(torch.tensor(mnist.x_train), torch.tensor(mnist.y_train))
     test_set = TensorDataset(torch.tensor(mnist.x_test), torch.tensor(mnist.y_test))

@@ -16,18 +16,9 @@ from lessons.toolkit.record import Run
 
 import train
 from ranks import gather, who_am_i
+from tiny import distance, flat, network
 
 BATCH, IMAGES, EPOCHS = 4, 24, 2  # batch and images of each rank in strong scaling
-
-
-def network(seed):
-    torch.manual_seed(seed)
-    layers = nn.Flatten(), nn.Linear(784, 32), nn.ReLU(), nn.Linear(32, 10)
-    return nn.Sequential(*layers).double()
-
-
-def flat(model):
-    return torch.cat([param.detach().reshape(-1).cpu() for param in model.parameters()])
 
 
 def fit(model, loader, device):
@@ -43,13 +34,13 @@ def many_against_one(device):
     [(part, samples)] = train.plan("strong", [size], BATCH * size, IMAGES * size)
     inside = network(1 + dist.get_rank()).to(device)  # different, until train.py makes them equal
     twin = network(1).to(device)  # as rank 0's
-    before = flat(twin)
+    before = flat(twin.parameters())
     images = TensorDataset(torch.rand(samples, 28, 28).double(), torch.randint(10, (samples,)))
     fit(train.distribute(inside, device), train.make_loader(images, part, 1), device)
     whole = DistributedSampler(images, 1, 0, seed=1)  # all images in the order of one rank
     fit(twin, DataLoader(images, BATCH * size, sampler=whole), device)
-    right, ranks = flat(twin), torch.stack(gather(flat(inside)))
-    yield "probe_error", (ranks[dist.get_rank()] - right).norm() / (right - before).norm()
+    right, ranks = flat(twin.parameters()), torch.stack(gather(flat(inside.parameters())))
+    yield "probe_error", distance(ranks[dist.get_rank()], right, right - before)
     yield "probe_spread", (ranks.amax(0) - ranks.amin(0)).max()
 
 

@@ -69,7 +69,7 @@ def make_loader(images, batch_size, seed):
 
 
 def train_epoch(model, loader, optimizer, loss_function, device, epoch):
-    """Train on this rank's batches. Return their mean loss and accuracy."""
+    """Train on this rank's share. Return its mean loss and accuracy; the Run prints rank 0's."""
     loader.sampler.set_epoch(epoch)
     loss_sum, right = 0, 0
     for x, y in loader:

@@ -19,25 +19,7 @@ from lessons.toolkit import data
 from lessons.toolkit.record import Run
 
 from ranks import who_am_i
-
-
-def build_model(name):
-    """Return mlp512 (one hidden layer, 407,050 parameters) or cnn (two convolutions, 1,199,882)."""
-    if name == "cnn":
-        return nn.Sequential(
-            nn.Unflatten(1, (1, 28)),
-            nn.Conv2d(1, 32, 3),
-            nn.ReLU(),
-            nn.Conv2d(32, 64, 3),
-            nn.ReLU(),
-            nn.MaxPool2d(2),
-            nn.Flatten(),
-            nn.Linear(9216, 128),
-            nn.ReLU(),
-            nn.Linear(128, 10),
-        )
-    # No softmax at the end: CrossEntropyLoss contains it.
-    return nn.Sequential(nn.Flatten(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10))
+from train import build_model, evaluate
 
 
 class Images(TensorDataset):
@@ -87,20 +69,6 @@ class Recorder(lightning.Callback):
     def on_train_epoch_end(self, trainer, module):
         self.run.log(loss=self.loss_sum / self.images, accuracy=self.right / self.images)
         self.run.stop_epoch()
-
-
-@torch.no_grad()
-def evaluate(model, loader, loss_function, device):
-    """Return the mean loss and the accuracy with the current parameters."""
-    model.eval()
-    sums = torch.zeros(2, device=device)  # of the losses, and of the right answers
-    for x, y in loader:
-        x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
-        outputs = model(x)
-        sums += torch.stack([loss_function(outputs, y) * len(y), (outputs.argmax(1) == y).sum()])
-    model.train()
-    dist.all_reduce(sums)  # each rank has tested its share of the images
-    return (sums / len(loader.dataset)).tolist()
 
 
 def command_line():

@@ -1,0 +1,1 @@
+../10_native/tiny.py
