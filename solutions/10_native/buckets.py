@@ -13,6 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from lessons.toolkit.probes.profiling import mark, seconds_between
 from lessons.toolkit.record import Run
 from lessons.toolkit.record.run_record import synchronise
 
@@ -43,27 +44,11 @@ def batches_of(batch_size, seed, device):
     return itertools.cycle(zip(images, labels, strict=True))
 
 
-def mark():
-    """Return this moment: on a GPU an event in its queue of work, else the clock's seconds."""
-    if not torch.cuda.is_initialized():
-        return time.perf_counter()
-    event = torch.cuda.Event(enable_timing=True)
-    event.record()
-    return event
-
-
-def seconds_between(first, second):
-    """Return the seconds between two marks. A GPU has to have reached both events."""
-    if isinstance(first, float):
-        return second - first
-    return first.elapsed_time(second) / 1000
-
-
 class Way:
     """A network with buckets of one size. It records when each one leaves and arrives."""
 
     def __init__(self, megabytes, device):
-        self.megabytes = megabytes
+        self.megabytes, self.device = megabytes, device
         self.model = train.distribute(resnet().to(device), device, megabytes)
         self.model.register_comm_hook(None, self.exchange)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
@@ -75,11 +60,11 @@ class Way:
         With NCCL, `arrived` runs at once, before the message has arrived. But it runs in a queue of
         the GPU that waits for the message, so an event there has the time of the arrival.
         """
-        left, number = mark(), bucket.index()
+        left, number = mark(self.device), bucket.index()
         mean = bucket.buffer() / dist.get_world_size()
 
         def arrived(done):
-            self.times.append((number, left, mark()))
+            self.times.append((number, left, mark(self.device)))
             return done.value()[0]
 
         return dist.all_reduce(mean, async_op=True).get_future().then(arrived)
@@ -92,9 +77,9 @@ class Way:
         self.optimizer.zero_grad()
         loss = nn.functional.cross_entropy(self.model(x), y)
         synchronise()
-        backward = mark()
+        backward = mark(self.device)
         loss.backward()
-        ended = mark()
+        ended = mark(self.device)
         self.optimizer.step()
         synchronise()
         seconds = time.perf_counter() - began

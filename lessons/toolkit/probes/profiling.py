@@ -42,37 +42,40 @@ class Readers:
         return float(own.double().mean())
 
 
-class Parts:
-    """A clock for the parts of a step, which are also named in the profiler's trace.
+def mark(device: Any = None) -> Any:
+    """Return this moment: on a GPU an event in its queue of work, else the clock's seconds."""
+    if device is None or device.type != "cuda":
+        return time.perf_counter()
+    event = torch.cuda.Event(enable_timing=True)
+    event.record()
+    return event
 
-    The host only launches a GPU's work, so a GPU takes the times itself, without a wait.
-    """
+
+def seconds_between(first: Any, second: Any) -> float:
+    """Return the seconds between two marks. A GPU has to have reached both events."""
+    if isinstance(first, float):
+        return float(second - first)
+    return float(first.elapsed_time(second)) / 1000
+
+
+class Parts:
+    """A clock for the parts of a step, which are also named in the profiler's trace."""
 
     def __init__(self, device: Any = None) -> None:
-        self.on_gpu = device is not None and device.type == "cuda"
+        self.device = device
         self.marks: defaultdict[str, list[tuple[Any, Any]]] = defaultdict(list)
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         with record_function(f"part: {name}"):
-            began = self.now()
+            began = mark(self.device)
             yield
-            self.marks[name].append((began, self.now()))
-
-    def now(self) -> Any:
-        if not self.on_gpu:
-            return time.perf_counter()
-        event = torch.cuda.Event(enable_timing=True)
-        event.record()
-        return event
+            self.marks[name].append((began, mark(self.device)))
 
     def seconds(self) -> dict[str, list[float]]:
         """Return the times of each part. A GPU must have finished its work."""
-
-        def between(began: Any, ended: Any) -> float:
-            return float(began.elapsed_time(ended)) / 1000 if self.on_gpu else ended - began
-
-        return {name: [between(*pair) for pair in pairs] for name, pairs in self.marks.items()}
+        marks = self.marks.items()
+        return {name: [seconds_between(*pair) for pair in pairs] for name, pairs in marks}
 
 
 class Operations(TorchDispatchMode):
