@@ -23,6 +23,7 @@ OMPI = {
     "OMPI_COMM_WORLD_SIZE": "4",
     "OMPI_COMM_WORLD_LOCAL_RANK": "1",
 }
+OTHER_NAMES = "The next launcher has other names: take them from NAMES."
 INVENTED = {"rank": ("A_RANK",), "size": ("B_RANK", "B_SIZE"), "local_rank": ("A_LOCAL",)}
 
 
@@ -121,11 +122,6 @@ def check_0_2(facts: Function) -> str:
             advice = OTHER_NAMES if names else facts_advice(found, facts)
             raise CheckFailed(f"{case}: {expected}", shown(found), advice)
     return "The values are right under srun, under mpirun and without a launcher."
-
-
-OTHER_NAMES = (
-    "The next launcher has other names. Take them from NAMES, so that a new line there suffices."
-)
 
 
 def facts_advice(found: Any, facts: Function) -> str:
