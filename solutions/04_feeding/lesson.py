@@ -342,9 +342,9 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
         course.predictions.compare("predict_two_gpus", "yes" if two < one else "no", how="computed")
 
 # %% [markdown]
-# With prefetch, the input alone sets the pace: you pay for two GPUs, and each waits three quarters of the time. If they take turns, the
-# second GPU does shorten the epoch, by a quarter, because the epoch then includes all computing time. But
-# `prefetch` would gain more, with one line of code.
+# With prefetch, the input alone sets the pace: you pay for two GPUs, and each waits three quarters of the time. If they
+# take turns, the second GPU does shorten the epoch, by a quarter, because the epoch then includes all computing time.
+# But `prefetch` would gain more, with one line of code.
 #
 # TensorFlow now adds a missing `prefetch` by itself (`input_only.py` turns that off to show your own stages).
 # PyTorch's `DataLoader` does not: with `num_workers=0`, input and computation take turns on a CPU. On a GPU the next
