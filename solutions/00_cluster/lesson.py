@@ -93,9 +93,9 @@ course.check("0.1", Path("job.sbatch"))
 #
 # **Exercise 0.2.** Complete `facts` in `train.py`. It looks up three facts in `environ`, under the names in
 # `NAMES`: the *rank*, counted from 0; the *size*, which is the number of ranks; and the *local rank*, which counts
-# the ranks of each node from 0. It must also work when no launcher started the program. Where a program or a
-# cell says `raise NotImplementedError("…")`, replace this with your own lines. (In some places it takes three
-# lines: replace all of them.)
+# the ranks of each node from 0. If several names of a fact are set, the first one counts. It must also work when no
+# launcher started the program. Where a program or a cell says `raise NotImplementedError("…")`, replace this with your own
+# lines. (In some places it takes three lines: replace all of them.)
 
 # %% tags=["check"]
 import train

@@ -141,8 +141,9 @@ course.predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 # the program keeps bytes. Each batch is scaled and resized when it is needed, inside `tf.data`.
 #
 # **Exercise 3.2.** Complete `prepare` in `train.py`. It makes a new data set out of one of single images (bytes) and
-# labels: batches of float32 pictures from 0 to 1, of the new size, made only when somebody asks for them. (Lesson 04 makes them ahead of time.) First decide:
-# `.batch` and then `.map`, or the other way round? Which one resizes 256 pictures in one call of `tf.image.resize`?
+# labels: batches of float32 pictures from 0 to 1, of the new size, made only when somebody asks for them. (Lesson 04
+# makes them ahead of time.) First decide: `.batch` and then `.map`, or the other way round? Which one resizes 256
+# pictures in one call of `tf.image.resize`?
 #
 # Pass the labels on unchanged. After the training, the job also runs `probe.py`. It calls your `prepare`
 # with numbers in place of labels, so the numbers that come out show which images were read and in which
