@@ -167,7 +167,7 @@ for scheme, arrays in counted.items():
 # %% tags=["exercise"]
 def model(scheme, p, n, alpha, beta, servers=1):
     """Seconds of an allreduce of n bytes on p workers; scheme: "ring", "server" or "servers"."""
-    ### BEGIN SOLUTION Exercise 6.3: number of messages, one after another, × (alpha + beta × bytes)
+    ### BEGIN SOLUTION Exercise 6.3: the seconds of each scheme
     messages, size = {
         "ring": (2 * (p - 1), n / p),
         "server": (2 * (p - 1), n),

@@ -282,7 +282,7 @@ course.plots.faults(broken)
 
 # %% tags=["exercise"]
 def diagnose(start, end, rate):
-    ### BEGIN SOLUTION Exercise 7.6: compare start and end with 1e-6, and rate with 1
+    ### BEGIN SOLUTION Exercise 7.6: the name of the fault
     if end > 1e-6:
         return "broadcast" if start > 1e-6 else "average"
     if start > 1e-6:

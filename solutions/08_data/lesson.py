@@ -138,7 +138,7 @@ course.check("8.2", accuracy)
 # %% tags=["exercise"]
 def distribute(comm, load):
     """This rank's share of what load() returns on rank 0; DataDistributionError on all or none."""
-    ### BEGIN SOLUTION Exercise 8.3: load on rank 0, send a problem or none, raise on all, scatter
+    ### BEGIN SOLUTION Exercise 8.3: what one rank does
     problem, shares = None, None
     if comm.Get_rank() == 0:
         try:
@@ -321,7 +321,7 @@ if profile == "full":
 
 # %% tags=["exercise"]
 def my_samples(n, rank, size, epoch, seed=1):
-    ### BEGIN SOLUTION Exercise 8.5: a permutation from seed and epoch, then every size-th from rank
+    ### BEGIN SOLUTION Exercise 8.5: this rank's indices in this epoch
     order = np.random.default_rng([seed, epoch]).permutation(n)
     return order[rank::size]
     ### END SOLUTION

@@ -199,7 +199,7 @@ def largest(accuracies, within):
 
     accuracies: {N: [accuracy, ...]}
     """
-    ### BEGIN SOLUTION Exercise 9.4: compare the best of each N with the best of N = 1
+    ### BEGIN SOLUTION Exercise 9.4: a number of workers
     needed = max(accuracies[1]) - within
     return max(n for n, found in accuracies.items() if max(found) >= needed)
     ### END SOLUTION
@@ -246,7 +246,7 @@ course.answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 # %% tags=["exercise"]
 def gap(small, large, level):
     """Test accuracy of small minus that of large at equal training loss; None: no claim."""
-    ### BEGIN SOLUTION Exercise 9.4b: the first epoch of each with loss <= level, or None
+    ### BEGIN SOLUTION Exercise 9.4b: a difference, or None
     reached = [[test for loss, test in run if loss <= level] for run in (small, large)]
     return reached[0][0] - reached[1][0] if all(reached) else None
     ### END SOLUTION
@@ -316,13 +316,13 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 
 # %% tags=["exercise"]
 def epochs_to(accuracies, target):
-    ### BEGIN SOLUTION Exercise 9.6: the first epoch with at least the target, or None
+    ### BEGIN SOLUTION Exercise 9.6: the number of an epoch, or None
     return next((n for n, found in enumerate(accuracies, start=1) if found >= target), None)
     ### END SOLUTION
 
 
 def race(one, several, n, share=1.0):
-    ### BEGIN SOLUTION Exercise 9.6: n times the share as fast, for more epochs
+    ### BEGIN SOLUTION Exercise 9.6: how many times as fast
     return n * share * one / several
     ### END SOLUTION
 
