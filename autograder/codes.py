@@ -12,7 +12,7 @@ class Severity(StrEnum):
     INFORMATION = "information"
 
 
-CONTRADICTS, DOUBT, LOOK, INFORMATION = SEVERITIES = tuple(Severity)  # the worst first
+CONTRADICTS, DOUBT, LOOK, INFORMATION = Severity  # the worst first
 
 
 class Audience(StrEnum):

@@ -68,7 +68,7 @@ def for_person(
     missing or another person's, or if the notebook drew other items, as with another key.
     """
     stated, noted = given.get(ID, ""), given.get(DRAWN, "").split()
-    if not is_own(stated, ids):
+    if not same(stated) or (ids is not None and same(stated) not in map(same, ids)):
         return rubric
     checks = []
     for check in rubric.checks:
@@ -84,7 +84,3 @@ def for_person(
     others = about_items(rubric).keys() - asked
     answers = {key: question for key, question in rubric.answers.items() if key not in others}
     return rubric.model_copy(update={"checks": checks, "answers": answers})
-
-
-def is_own(stated: str, ids: Collection[str] | None) -> bool:
-    return bool(same(stated)) and (ids is None or same(stated) in map(same, ids))
