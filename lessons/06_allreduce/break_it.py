@@ -3,7 +3,6 @@
 mpirun -np 2 python break_it.py --without nothing divide half
 """
 
-import argparse
 import time
 
 import numpy as np
@@ -13,9 +12,9 @@ from lessons.toolkit import data
 from lessons.toolkit.probes.collectives import half_a_ring
 from lessons.toolkit.record import Run
 
+import train
 from collectives import ring_allreduce
 from network import backward, cross_entropy, forward, minibatches, start
-from train import evaluate, update
 
 comm = MPI.COMM_WORLD
 FAULTS = ("nothing", "divide", "half", "slice", "send")
@@ -36,9 +35,9 @@ def mean_of_all(gradients, without):
 
 
 def begin(args):
-    """Return parameters in float64, and a generator for the batches, the same on all ranks."""
+    """Return parameters, and a generator for the batches, the same on all ranks."""
     params = start(np.random.default_rng(args.seed))
-    return [param.astype(np.float64) for param in params], np.random.default_rng(args.seed)
+    return [param.astype(args.precision) for param in params], np.random.default_rng(args.seed)
 
 
 def length(before, params):
@@ -53,7 +52,7 @@ def on_one_rank(args, x_train, y_train):
     for _ in range(args.epochs):
         for batch in minibatches(len(x_train), args.batch_size, rng):
             _, cache = forward(params, x_train[batch])
-            update(params, backward(cache, y_train[batch], len(batch)), args.lr)
+            train.update(params, backward(cache, y_train[batch], len(batch)), args.lr)
             first = first or length(before, params)
     return first, params
 
@@ -66,7 +65,7 @@ def spread_of(params):
 
 def one_run(args, without, mnist):
     rank, size = comm.rank, comm.size
-    x_train, y_train = mnist.x_train.reshape(-1, 784).astype(np.float64), mnist.y_train
+    x_train, y_train = mnist.x_train.reshape(-1, 784).astype(args.precision), mnist.y_train
     first, right = on_one_rank(args, x_train, y_train)
     params, rng = begin(args)
     before, step = [param.copy() for param in params], 0
@@ -82,7 +81,7 @@ def one_run(args, without, mnist):
                 mine = batch[::size] if without == "slice" else batch[rank::size]
                 probabilities, cache = forward(params, x_train[mine])
                 gradients = backward(cache, y_train[mine], len(batch) / size)
-                update(params, mean_of_all(gradients, without), args.lr)
+                train.update(params, mean_of_all(gradients, without), args.lr)
                 loss += cross_entropy(probabilities, y_train[mine]) * size / len(x_train)
                 step += 1
                 if step == 1:
@@ -92,7 +91,7 @@ def one_run(args, without, mnist):
             log(steps=len(batches), loss=loss)
     away = max(abs(a - b).max() for a, b in zip(params, right, strict=True))
     run.measure("away_from_one_rank", float(away))
-    loss, accuracy = evaluate(params, mnist.x_test.reshape(-1, 784), mnist.y_test)
+    loss, accuracy = train.evaluate(params, mnist.x_test.reshape(-1, 784), mnist.y_test)
     run.end(test_loss=loss, test_accuracy=accuracy)
 
 
@@ -120,22 +119,13 @@ def blocking_sends(args):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument(
-        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
-    )
-    parser.add_argument("--epochs", type=int, default=2, help="passes over the training images")
-    parser.add_argument("--batch-size", type=int, default=32, help="images per step of all ranks")
-    parser.add_argument("--lr", type=float, default=0.1, help="learning rate")
-    parser.add_argument("--train-samples", type=int, default=3200, help="training images in use")
-    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
-    parser.add_argument("--model", default="mlp64", choices=["mlp64"], help="the network")
+    parser = train.command_line()
+    parser.description = __doc__.splitlines()[0]
+    parser.add_argument("--without", nargs="+", default=FAULTS, choices=FAULTS, help="the faults")
     parser.add_argument(
         "--patience", type=float, default=1.0, help="seconds after which a Send counts as stuck"
     )
+    parser.set_defaults(epochs=2, train_samples=3200, precision="float64")
     return parser
 
 
