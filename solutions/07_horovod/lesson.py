@@ -102,7 +102,7 @@ course.answers.note(
 # | 5 rank 0 only | N ranks write one file at the same time: one is refused, or the file is damaged |
 #
 # The table does not say which lines prevent this. `dir(train.hvd)` lists what Horovod offers, and
-# `help(train.hvd.DistributedOptimizer)` explains an entry.
+# `help` explains an entry.
 #
 # **Exercise 7.1.** Complete `start_horovod` in `train.py`: steps 1 and 2. The job may run on two nodes with four GPUs
 # each, and on a computer without any. Which of a rank's numbers selects its GPU? TensorFlow must see no other one.

@@ -63,8 +63,8 @@ course.plots.losses(recorded, per="epoch")
 # 1. the same rate, 0.1?
 # 2. 0.1 · √16 = 0.4?
 # 3. 0.1 · 16 = 1.6?
-# 4. Now one worker and 16 workers each train to an accuracy of 0.93, and communication is free. By what factor are
-#    the 16 workers faster?
+# 4. Now one worker and 16 workers, by the rule √N, each train to an accuracy of 0.93, and communication is free. By what
+#    factor are the 16 workers faster?
 # 5. Eight workers train by the linear rule. Then one line is wrong: the gradients are (s)ummed, the (r)ate is not
 #    scaled, the (b)atch is not larger, or (m)omentum is left on. Which of these four faults *raise* the test
 #    accuracy? Write letters in alphabetical order, such as `"rs"`, or `"none"`.
@@ -89,8 +89,6 @@ course.answers.note(predict_race=predict_race, predict_better=predict_better)
 # - **square root**: √N times the rate. The error of a mean over N times the samples falls as 1/√N.
 #
 # **Exercise 9.1.** Complete `scaled` in `rates.py`.
-#
-# Both rules start from a rate that suits the small batch and the optimizer.
 #
 # ## A schedule
 #
@@ -236,7 +234,7 @@ course.answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 # worse (L. Dinh and others), and with longer training the gap may disappear (Hoffer and others).
 #
 # To claim a gap you need runs with the same training loss. So now all batch sizes train until it is 0.15, for at most
-# twenty epochs. It is measured after each epoch, over all training images.
+# twenty epochs.
 #
 # **Exercise 9.4b.** `gap(small, large, level)` gets two lists of (training loss, test accuracy), one pair per epoch.
 # It returns the test accuracy of the small batch minus that of the large one, each in the first epoch whose training
@@ -281,8 +279,8 @@ course.plots.at_equal_loss(paths, 0.15)
 # `SLURM_ARRAY_TASK_ID`.
 #
 # **Exercise 9.5.** Complete `setting` in `rates.py`: it turns a task's number, 0 to 7, into one of 4 rates and one of
-# 2 momenta, so that all eight pairs occur. Then read `job_array.sbatch`. In its output files' names, `%A` is the
-# array's number and `%a` the task's. All eight train with N = 8 and a fixed rate: which pair will win?
+# 2 momenta, so that all eight pairs occur. Then read `job_array.sbatch`. All eight train with N = 8 and a fixed rate:
+# which pair will win?
 
 # %% tags=["check"]
 course.check("9.5", rates.setting)
@@ -368,9 +366,9 @@ for run in course.submit("job_gap.sbatch", *few, *words):
 #
 # **This is why N times the batch does not train N times faster**: the number of epochs grows with the batch. With this
 # rule it is 2.6 times as large at N = 16, so 16 workers get there 6 times as fast at best, and with a share of 0.5 only
-# 3 times. Another rule moves the limit. By the linear rule, eight workers took 3, 4, 5, 5 and 5 epochs, so they were 7.2
-# times as fast. With √N of 0.03 and momentum 0.9, 16 workers took 5, 6, 6, 7 and 7: 10 times. (Nobody has searched
-# one worker's best setting.)
+# 3 times. Another rule moves the limit. By the linear rule, *eight* workers took 3, 4, 5, 5 and 5 epochs: 7.2 times as
+# fast, which beats the 16. With √N of 0.03 and momentum 0.9, 16 workers took 5, 6, 6, 7 and 7: 10 times. (Nobody has
+# searched one worker's best setting.)
 #
 # **Open, for no points.** Nothing on this page gives 64 for 64. Beat its 18 epochs to 0.93 with 64 workers, by rate,
 # warm-up, momentum or LARS, and defend it with three seeds.
@@ -403,9 +401,7 @@ if profile == "full":
 
 # %% [markdown]
 # **What you should see.** With both optimizers the rate is nearly twice the base at the end of the first epoch and
-# falls to almost nothing in the last one, and the spread of the parameters is 0. LARS needs other rates than SGD:
-# rate 1 with a trust of 0.02 moves each layer by 2 % of its weights' norm in a step without momentum, and momentum
-# 0.9 and twice the rate on two ranks make that up to 40 % (computed).
+# falls to almost nothing in the last one, and the spread of the parameters is 0. LARS needs other rates than SGD.
 #
 # In the `full` profile, compare two speedups: that of an *epoch*, and that to a test accuracy of 0.5. The distance
 # between them is the cost of the large batch. (Nobody has run it on GPUs yet: rate, epochs and the 0.5 are guesses.
