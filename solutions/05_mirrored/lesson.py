@@ -197,9 +197,9 @@ for n in (1, 2):
     print(f"replicas: {n}, mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
 
 # %% [markdown]
-# They agree to about seven digits. The rest differs, because the same numbers are added in a different order. Networks with *batch
-# normalisation* (all ResNets) agree less closely. Each replica normalises with the mean of **its own** part of the
-# batch. That is a different computation, but hardly worse unless the part is tiny.
+# They agree to about seven digits. The rest differs, because the same numbers are added in a different order. Networks
+# with *batch normalisation* (all ResNets) agree less closely. Each replica normalises with the mean of **its own**
+# part of the batch. That is a different computation, but hardly worse unless the part is tiny.
 #
 # ## A loop of your own
 #

@@ -96,13 +96,13 @@ course.answers.note(
 # |---|---|
 # | 1 initialise | `ValueError: Horovod has not been initialized`, at once |
 # | 2 pin a GPU | all ranks of a node use GPU 0: `Duplicate GPU detected` ([What NCCL says](../../docs/nccl.md); not run here) |
-# | 3 wrap the optimizer | N networks, each trained alone; each loss falls |
-# | 3 scale the rate | the ranks agree but learn less: fewer steps, none of them longer |
-# | 4 broadcast | equal steps from different starts: the ranks never agree, and each loss falls |
-# | 5 rank 0 only | N ranks write one file at the same time: one is refused, or the file is damaged |
+# | 3 wrap the optimizer | no error: each loss falls |
+# | 3 scale the rate | no error: each loss falls |
+# | 4 broadcast | no error: each loss falls |
+# | 5 rank 0 only | N ranks write one file at the same time |
 #
-# The table does not say which lines prevent this. `dir(train.hvd)` lists what Horovod offers, and
-# `help` explains an entry.
+# What goes wrong in the silent ones? Make a guess for each now; *Break it* below shows it. `dir(train.hvd)` lists what
+# Horovod offers, and `help` explains an entry.
 #
 # **Exercise 7.1.** Complete `start_horovod` in `train.py`: steps 1 and 2. The job may run on two nodes with four GPUs
 # each, and on a computer without any. Which of a rank's numbers selects its GPU? TensorFlow must see no other one.
