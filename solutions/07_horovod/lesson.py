@@ -383,9 +383,9 @@ course.plots.nodes()
 
 # %% [markdown]
 # **What you should see.** On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend
-# where a second node begins. The last *loss* is higher on many ranks: 8 ranks make 25 steps per epoch instead of 195 (lesson 09). The published
-# speedup of this network (Torres, 2,048 images per GPU) is 0.88 of the ideal on two H100 of one node, and 0.70 on
-# four.
+# where a second node begins. The last *loss* is higher on many ranks: 8 ranks make 25 steps per epoch instead of 195
+# (lesson 09). The published speedup of this network (Torres, 2,048 images per GPU) is 0.88 of the ideal on two H100 of
+# one node, and 0.70 on four.
 #
 # ## Who read what?
 
@@ -451,8 +451,8 @@ course.answers.note(s4_impossible=s4_impossible, six_runs=six_runs)
 #
 # ## PyTorch, and a diary of every step
 #
-# `train_torch.py` is the complete program in PyTorch. If `HOROVOD_TIMELINE` is a file's name in the environment of all ranks, Horovod writes a
-# *timeline* there: when it handles each tensor.
+# `train_torch.py` is the complete program in PyTorch. If `HOROVOD_TIMELINE` is a file's name in the environment of all
+# ranks, Horovod writes a *timeline* there: when it handles each tensor.
 #
 # **Exercise 7.7.** Ask for a timeline in `job_torch.sbatch`. The job will run on one rank and on several, so put
 # the number of ranks into the file name, such as `timeline_2.json`. Slurm's `SLURM_NTASKS` has this number.
