@@ -88,9 +88,10 @@ def grade_files(
         return no_rubric(students[0], lesson, files, settings)
     hand_in, findings = hand_in_of(files, runs, rubric, settings, students)
     rubric, judged = hand_in.rubric, judge.judge(hand_in)
-    chosen = {name: measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs}
-    counted = [run for run in chosen.values() if run]
-    probes = [run for name, run in chosen.items() if run and is_probe(rubric.runs[name])]
+    choices = ((name, measured_or_none(run_that_counts, hand_in, name)) for name in rubric.runs)
+    chosen = {name: run for name, run in choices if run}
+    counted = list(chosen.values())
+    probes = [run for name, run in chosen.items() if is_probe(rubric.runs[name])]
     keys = dict.fromkeys((name, lesson) for name in [*students, folder.split("/")[0]])
     reruns = [settings.reruns[key] for key in keys if key in settings.reruns]
     logins = [settings.login_of(student) for student in students]
@@ -117,7 +118,7 @@ def grade_files(
         tier=seen.tier,
         tier_reason=seen.reason,
         rerun=again,
-        runs=tuple(summaries(hand_in, runs, counted)),
+        runs=tuple(summaries(hand_in, runs, chosen)),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
         jobs_submitted=last_submit(gave_points, settings.jobs or {}, logins) if trusted else "",
@@ -208,14 +209,15 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
 MOST_ROUNDS = 40  # shown in a picture
 
 
-def summaries(hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]) -> Iterator[RunSummary]:
+def summaries(hand_in: HandIn, runs: Sequence[Run], chosen: dict[str, Run]) -> Iterator[RunSummary]:
+    """Yield the runs by name. `chosen` has the run that counts for each name."""
     named = reversed(hand_in.runs_by_name.items())  # of several names, the first counts
     names = {run.id: name for name, same in named for run in same}
     sized = [r for r in runs if r.outcome == Outcome.COMPLETED and measure.workers(r)]
-    counted_ids = {run.id for run in counted}
+    counts_as = {run.id: name for name, run in reversed(chosen.items())}
     # Each program's finished run on the fewest workers is the baseline of its speedups. Of several,
     # the one that counts is, as in the checks.
-    sized.sort(key=lambda run: (measure.workers(run), run.id not in counted_ids))
+    sized.sort(key=lambda run: (measure.workers(run), run.id not in counts_as))
     smallest = {program_of(run): run for run in reversed(sized)}
     compared_ids = {run.id for run in runs_compared(hand_in)}
     for run in sorted(runs, key=lambda r: (names.get(r.id, "~"), by_time(r))):
@@ -225,9 +227,9 @@ def summaries(hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]) -> I
             name=names.get(run.id, run.format),
             program=program_of(run),
             outcome=run.outcome,
-            counted=run.id in counted_ids,
+            counted=run.id in counts_as,
             compared=run.id in compared_ids,
-            why=why_it_counts(hand_in, run) if run.id in counted_ids else "",
+            why=why_it_counts(hand_in, counts_as[run.id]) if run.id in counts_as else "",
             files=run.files,
             job_id=run.job_id and shortened(run.job_id, 40),
             workers=workers,

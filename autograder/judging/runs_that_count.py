@@ -233,19 +233,16 @@ def read_as(run: Run, rubric: Rubric, name: str) -> str:
     return f"`{shortened(run.files[0])}`: {how}{workers}; the rubric asks for {asked}"
 
 
-def why_it_counts(hand_in: HandIn, run: Run) -> str:
-    """Return why this run counts, if other finished runs have its name; otherwise an empty text."""
-    counts = (
-        n for n in hand_in.rubric.runs if measured_or_none(run_that_counts, hand_in, n) is run
-    )
-    name = next(counts, None)
-    if name is None or len(finished(hand_in, name)) < 2:
+def why_it_counts(hand_in: HandIn, name: str) -> str:
+    """Return why a name's run counts, and no other finished run; empty if there is no other."""
+    done = finished(hand_in, name)
+    if len(done) < 2:
         return ""
     left, differences = preferred(hand_in, name)
     orders = zip(ORDERS, *map(by_time, left[-2:]), strict=True) if left[1:] else ()
     order = next((order for order, *values in orders if values[0] != values[1]), ORDERS[-1])
     which = f"the latest by {order}" if left[1:] else "the only one"
-    return f"of {len(finished(hand_in, name))}, {' '.join([which, ', '.join(differences)]).strip()}"
+    return f"of {len(done)}, {' '.join([which, ', '.join(differences)]).strip()}"
 
 
 def is_job_of(run: Run, choice: RunChoice, name: str) -> bool:
