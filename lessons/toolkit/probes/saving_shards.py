@@ -48,23 +48,22 @@ def shards_met(sharded: ModuleType, device: Any, where: str = ".") -> dict[str, 
         met["background"] = bool(threads) and threading.main_thread() not in threads
         newest = sharded.newest(folder)
         whole = newest is not None and (newest / ".metadata").exists()  # DCP writes it last
-        met["named"] = whole and newest.name == "step_000005"
-        if met["named"]:
-            writers = {file.name.split("_")[2] for file in newest.glob("__*.distcp")}
-            met["by all ranks"] = len(writers) == dist.get_world_size()
-            fresh = small(device)
-            sharded.load(*fresh, newest)
-            met["as it was"] = all(map(torch.equal, values(*fresh), right))
+        named = torch.tensor(float(whole and newest.name == "step_000005"), device=device)
+        dist.all_reduce(named, dist.ReduceOp.MIN)  # all go on together, or none
+        met["named"] = bool(named)
+        if not named:
+            return met
+        writers = {file.name.split("_")[2] for file in newest.glob("__*.distcp")}
+        met["by all ranks"] = len(writers) == dist.get_world_size()
+        fresh = small(device)
+        sharded.load(*fresh, newest)
+        met["as it was"] = all(map(torch.equal, values(*fresh), right))
         with writes(cut if rank == dist.get_world_size() - 1 else held_back) as (_, go):
             go.set()
-            try:
+            with contextlib.suppress(CutError, CheckpointException):
                 saver.save(network, optimizer, folder, 10)
                 saver.finish()
-            except FileNotFoundError:  # named before it was written
-                met["named"] = False
-            except (CutError, CheckpointException):
-                pass
-        met["old one kept"] = met["named"] and sharded.newest(folder) == newest
+        met["old one kept"] = sharded.newest(folder) == newest
         dist.barrier()
     finally:
         if rank == 0:
