@@ -56,9 +56,7 @@ def distribute(model, device, bucket_mb=25):  # other programs of the lesson try
 def make_loader(images, batch_size, seed):
     """Return batches of this rank's share of the images, which all ranks shuffle with one seed."""
     gpu = torch.cuda.is_available()  # only pinned memory is copied while a GPU computes
-    raise NotImplementedError(
-        "Exercise 10.2: a DistributedSampler with the seed, and a DataLoader with it"
-    )
+    raise NotImplementedError("Exercise 10.2: the batches of this rank's share")
 
 
 def train_step(model, optimizer, loss_function, x, y, parts=1):
@@ -75,7 +73,7 @@ def train_step(model, optimizer, loss_function, x, y, parts=1):
 
 def train_epoch(model, loader, optimizer, loss_function, device, epoch, parts=1):
     """Train on this rank's share. Return its mean loss and accuracy; the Run prints rank 0's."""
-    raise NotImplementedError("Exercise 10.2: tell the loader's sampler which epoch begins")
+    raise NotImplementedError("Exercise 10.2: an order of its own for this epoch")
     loss_sum, right = 0, 0
     for x, y in loader:
         x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)

@@ -9,6 +9,7 @@ searches this folder sees them before writing an interval. The instructor has th
 
 import base64
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,10 +91,10 @@ def first(
     counted = {}
     for name, ends in intervals.items():
         low, high = ends
-        before = str(said(f"foretold_{name}", path) or "")
-        if before not in ("", f"{low:g} to {high:g}"):
-            print(f"{name}: you have seen the true value. What counts is {before}.")
-            low, high = map(float, before.split(" to "))
+        before = re.fullmatch(r"([\d.e+]+) to ([\d.e+]+)", str(said(f"foretold_{name}", path)))
+        if before and before[0] != f"{low:g} to {high:g}":
+            print(f"{name}: you have seen the true value. What counts is {before[0]}.")
+            low, high = float(before[1]), float(before[2])
         counted[name] = (low, high)
     return counted
 

@@ -63,7 +63,7 @@ def distribute(model, device, bucket_mb=25):  # other programs of the lesson try
 def make_loader(images, batch_size, seed):
     """Return batches of this rank's share of the images, which all ranks shuffle with one seed."""
     gpu = torch.cuda.is_available()  # only pinned memory is copied while a GPU computes
-    ### BEGIN SOLUTION Exercise 10.2: a DistributedSampler with the seed, and a DataLoader with it
+    ### BEGIN SOLUTION Exercise 10.2: the batches of this rank's share
     sampler = DistributedSampler(images, seed=seed)
     return DataLoader(images, batch_size, sampler=sampler, pin_memory=gpu)
     ### END SOLUTION
@@ -83,7 +83,7 @@ def train_step(model, optimizer, loss_function, x, y, parts=1):
 
 def train_epoch(model, loader, optimizer, loss_function, device, epoch, parts=1):
     """Train on this rank's share. Return its mean loss and accuracy; the Run prints rank 0's."""
-    ### BEGIN SOLUTION Exercise 10.2: tell the loader's sampler which epoch begins
+    ### BEGIN SOLUTION Exercise 10.2: an order of its own for this epoch
     loader.sampler.set_epoch(epoch)
     ### END SOLUTION
     loss_sum, right = 0, 0

@@ -334,8 +334,8 @@ course.plots.hiding(nodes, save="my_links.png")
 
 # %% [markdown]
 # **What you should see.** To the right of its bend, a curve is flat: messages hide. One Gbit/s was enough for our two
-# cores. A GPU at 400 TFLOP/s computes thousands of times faster than our cores, for a larger network (`link_7b`,
-# below).
+# cores. A GPU at 400 TFLOP/s computes thousands of times as fast as a core at 0.1 TFLOP/s, for a larger network
+# (`link_7b`, below).
 #
 # ## Break it
 #
