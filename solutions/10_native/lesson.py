@@ -152,8 +152,8 @@ for measure in probe.measures:
 # %% [markdown]
 # **What you should see.** Both runs take the same number of steps. Their accuracies differ by a few images out of
 # 10,000. With such a small network two ranks gain nothing. They pay off with more work per message: with
-# convolutions and 128 images *on each rank* (`--model cnn`), an epoch of 6,400 images went from 8.1–9.7 s on one rank
-# to 4.3–6.5 s on two (two idle cores of an AMD EPYC, Gloo).
+# convolutions and 128 images *on each rank* (`--model cnn`), an epoch went from 8.1–9.7 s on one rank to 4.3–6.5 s on
+# two (two idle cores of an AMD EPYC, Gloo).
 #
 # The sampler makes all shares equal by reading some images twice. The test images are divided without repeats.
 #
@@ -168,7 +168,7 @@ for measure in probe.measures:
 #    that is twice as long as it should be.
 # 4. Choose awkward sizes: 53 images cannot be shared equally.
 #
-# The last tests fail until you have done the exercises below.
+# The last tests fail until the exercises below are done.
 #
 # ## Unwrap it
 #
@@ -391,7 +391,7 @@ course.plots.speedup_card(speed, save="my_speedup.png")
 # ## Questions
 #
 # Three outputs of `train.py`, each of two ranks with one fault, and an intact one. The records are in `records/`; you
-# may read them whole. (Other jobs used the cores, too, so the seconds say nothing. Losses are rank 0's.)
+# may read them whole. (The seconds say nothing: other jobs used the cores. Losses are rank 0's.)
 
 # %%
 shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("intact", "k", "r", "w")}
@@ -433,7 +433,6 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 # | every epoch in the same order; accuracy 0.923 instead of 0.926: two seeds differ as much, so count the orders | no `set_epoch` |
 # | `ValueError: sampler option is mutually exclusive with shuffle` | `shuffle=True` beside a sampler |
 # | `address already in use` | a constant port that another job on the node uses |
-# | `terminate called without an active exception`, after the last line of a program with Gloo | a PyTorch thread that outlives Python (pytorch#190489, seen once here); submit the job again |
 #
 # ## Recap
 #

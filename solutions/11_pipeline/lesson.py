@@ -230,10 +230,7 @@ for name in ("pipeline_speedup", "pipeline_share"):
 # less efficient because it is smaller. On two cores of a shared Intel Xeon, with one thread per process, a step took
 # 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
 # (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is 1.5 times as fast as one process
-# (the median of the rounds' ratios); two silent processes are 1.9 times as fast. **Try it**, with layers of 1,024 neurons and batches of 512 images (here the speedup
-# was 1.2):
-#
-#     sbatch job_speed.sbatch --width 1024 --batch-size 512
+# (the median of the rounds' ratios); two silent processes are 1.9 times as fast.
 #
 # So within a node you build a pipeline to save memory: two copies would have been faster. Between nodes, its messages
 # are smaller than those of copies or of cut layers (Narayanan and others, arXiv:2104.04473).
@@ -391,7 +388,6 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 # |---|---|
 # | nothing for a minute, then `Timed out waiting 60000ms for recv` | 1F1B with sends that wait |
 # | nothing for half an hour | `dist.new_group` without a timeout: it does not inherit that of `init_process_group` |
-# | the loss is not that of one process | batch normalisation |
 # | loss falls, but not as on one rank | a forgotten allreduce in the backward pass, or one too many; a row layer's bias added before the sum |
 #
 # ## Recap

@@ -111,8 +111,7 @@ course.show_diff(
 # and never communicate. Strong scaling can exceed it, because smaller pieces may fit into a cache.
 #
 # In the `full` profile, the network is ten times as wide, because the small one would not keep a GPU busy (lesson
-# 07). On 8 ranks strong scaling leaves 32 images per rank, which take 10 ms on an A100 at half its data-sheet rate in
-# TF32 (computed).
+# 07).
 
 # %%
 ranks = min(48, ranks or (course.two_nodes() if profile == "full" else 2))
@@ -533,14 +532,12 @@ scaling_report.write(
 # ## Recap
 #
 # - Say which kind of scaling you measured; it decides what a speedup means.
-# - Compare sizes within a round, and with copies that never communicate.
 # - A law is an assumption. Far beyond the data, the choice of law matters more than the data, so state an interval.
 # - Decide by time to accuracy and GPU-hours, not by speedup alone.
 #
-# **Submit** your work in a terminal. This packs the folder, with report and picture, and lists its contents.
+# **Submit** your work in a terminal:
 #
 #     lessons submit 12
 #
 # Further reading: T. Hoefler, R. Belli, *Scientific benchmarking of parallel computing systems*,
-# SC15; N. Gunther, *A general theory of computational scalability*, arXiv:0808.1431; T. Ben-Nun,
-# T. Hoefler, arXiv:1802.09941.
+# SC15; N. Gunther, *A general theory of computational scalability*, arXiv:0808.1431.

@@ -33,7 +33,7 @@
 #
 # The network is lesson 00's GPT. Allow 110 minutes. On two CPU cores, all jobs on this page take about a minute.
 #
-# First, train with DDP. The line shows what PyTorch holds on one rank during one step. Each stage will lower it.
+# First, train with DDP. The line shows what PyTorch holds on one rank during one step.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, GPUs
@@ -478,7 +478,6 @@ course.answers.note(link_7b=f"{link_7b:.4g}", six_records=six_records)
 # - Adam needs 16 bytes per parameter. Stage 1 shards 8 of them (12 with bfloat16 parameters), stage 2 shards another
 #   4 (2), and stage 3 shards all.
 # - Stages 1 and 2 send what DDP sends. Stage 3 sends half as much again.
-# - Compare the result with one process once, in float64.
 # - Between nodes, send gradients only (HSDP), and divide bytes by bandwidth before you choose.
 #
 # **Submit** your work in a terminal:
@@ -486,4 +485,4 @@ course.answers.note(link_7b=f"{link_7b:.4g}", six_records=six_records)
 #     lessons submit 13
 #
 # Further reading: Rajbhandari and others, *ZeRO*, arXiv:1910.02054; Zhao and others, *PyTorch FSDP*,
-# arXiv:2304.11277; Chen and others, *Training deep nets with sublinear memory cost*, arXiv:1604.06174.
+# arXiv:2304.11277.

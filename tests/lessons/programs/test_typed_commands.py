@@ -41,7 +41,6 @@ REPEATS = {
     "python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out": WHOLE,
     "sbatch job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
     "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
-    "sbatch job_speed.sbatch --width 1024 --batch-size 512": WHOLE,
     "sbatch job.sbatch --rounds 9 --levers bfloat16 bfloat16+compile --batch-size 32": WHOLE,
 } | {f"lessons submit {lesson}": WHOLE for lesson in LESSONS}
 PREPARES = ("source ", "export ")
