@@ -41,14 +41,13 @@ REPEATS = {
     "python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out": WHOLE,
     "sbatch job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
     "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
-    "sbatch job.sbatch --rounds 9 --levers bfloat16 bfloat16+compile --batch-size 32": WHOLE,
+    "sbatch job.sbatch --rounds 9 --levers bfloat16+compile --batch-size 16": WHOLE,
 } | {f"lessons submit {lesson}": WHOLE for lesson in LESSONS}
 PREPARES = ("source ", "export ")
 # As typed, but on less: the same program and options.
 SMALLER = [
     ("--model ResNet152V2", "--model MobileNet"),
     ("samples 512", "samples 64"),
-    ("job_speed.sbatch --", "job_speed.sbatch --rounds 2 --micro-batches 1 4 --"),
     ("--replicas 2", "--replicas 2 --train-samples 640 --test-samples 200"),
     ("samples 6400", "samples 640"),
     ("samples 3200", "samples 640"),
