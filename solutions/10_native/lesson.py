@@ -445,5 +445,5 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 #
 #     lessons submit 10
 #
-# Next: lesson 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed: experiences on accelerating data
-# parallel training*, arXiv:2006.15704; PyTorch's notes on DDP.
+# Next: lesson 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed:
+# experiences on accelerating data parallel training*, arXiv:2006.15704; PyTorch's notes on DDP.

@@ -354,8 +354,8 @@ course.plots.bytes_by_batch(cut, cross * images, images)
 # explains errors).
 #
 # Bytes are not everything: gradients travel during the backward pass, but in a cut layer all ranks wait for the sum
-# (libraries hide a part of it).
-# So cut layers within a node, over its fastest links, and use pipelines and copies between nodes.
+# (libraries hide a part of it). So cut layers within a node, over its fastest links, and use pipelines and copies
+# between nodes.
 #
 # ## Questions
 #

@@ -224,10 +224,10 @@ def fixed_and_divided(sizes, seconds):
 course.check("12.3", amdahl_f, gustafson_s, fixed_and_divided)
 
 # %% [markdown]
-# **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ, two slopes of y = σ·(p − 1) + κ·x. For these tables an unconstrained fit of both has
-# κ < 0 and so predicts a *negative speedup* at 1,024. In that case set κ = 0 and fit σ alone. (If σ is below 0, set σ
-# = 0 and fit κ again.) `at(sizes, speedups, p)` returns the lowest and the highest value that Amdahl, Gustafson and
-# the USL predict for p workers.
+# **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ, two slopes of y = σ·(p − 1) + κ·x. For these tables an
+# unconstrained fit of both has κ < 0 and so predicts a *negative speedup* at 1,024. In that case set κ = 0 and fit σ
+# alone. (If σ is below 0, set σ = 0 and fit κ again.) `at(sizes, speedups, p)` returns the lowest and the highest
+# value that Amdahl, Gustafson and the USL predict for p workers.
 
 
 # %% tags=["exercise"]
@@ -278,12 +278,12 @@ course.plots.laws_beyond(sets, curves, 1024)
 # for the small set and 187 to 919 for the large one. **The choice of law matters more than the data.**
 #
 # The ring above takes 9 ms on 32 ranks and 19 ms on 1,024, and nearly all of the difference is latency. (This assumes
-# 5 µs and 25 GB/s, one network card of 200 Gbit/s.) The model
-# ignores that DDP's exchange overlaps the backward pass (lesson 10), so it is too pessimistic, and stragglers, shared
-# links and reading the data, so it is too optimistic.
+# 5 µs and 25 GB/s, one network card of 200 Gbit/s.) The model ignores that DDP's exchange overlaps the backward pass
+# (lesson 10), so it is too pessimistic, and stragglers, shared links and reading the data, so it is too optimistic.
 #
-# The fixed cost is 318 s for the small set, and 313 s for the large one (fitted to the book's times). So the small set's throughput grew 21.7-fold,
-# but its total time shrank only 1.7-fold. *Epoch times and total times do not belong in one table.*
+# The fixed cost is 318 s for the small set, and 313 s for the large one (fitted to the book's times). So the small
+# set's throughput grew 21.7-fold, but its total time shrank only 1.7-fold. *Epoch times and total times do not belong
+# in one table.*
 #
 # ## Foretell
 #
@@ -308,8 +308,7 @@ course.plots.nodes()
 
 # %% [markdown]
 # No fit knows where the first node (drawn above) ends and the network begins, how much a repeat would differ, or
-# whether each device's batch stayed the same. So take the
-# laws' range and widen it to allow for what you do not know.
+# whether each device's batch stayed the same. So take the laws' range and widen it to allow for what you do not know.
 #
 # **Exercise 12.5.** For each table, write an interval, low and high, in the table's unit. Once you have run the cell
 # that shows the measured values, your intervals count as they are.
@@ -340,11 +339,10 @@ print(f"Honest: {sum(honest)} of {len(honest)} of your intervals.")
 # ## Time to accuracy
 #
 # When the batch grows, the only fair measure is **time to accuracy**: the seconds until the test accuracy reaches a
-# target *and holds it at the next evaluation*, in a study as the median of several seeds (below, one seed
-# has to do). In MLPerf v0.6 ResNet-50 took 52.74,
-# 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times
-# as fast, which is an efficiency of 0.41. This is a product: 0.62 for the speed per epoch times 0.67 for learning,
-# which took 50 % more epochs.
+# target *and holds it at the next evaluation*, in a study as the median of several seeds (below, one seed has to do).
+# In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in 60, 72 and 90 epochs. So 96
+# times as many GPUs were 39.7 times as fast, which is an efficiency of 0.41. This is a product: 0.62 for the speed per
+# epoch times 0.67 for learning, which took 50 % more epochs.
 #
 # **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with one entry per epoch. It returns `None`
 # unless the target was reached and still held at the next evaluation. A value equal to the target counts.
@@ -460,8 +458,9 @@ for name, data in times.items():
 # Answer with one letter, or with two, such as `"ab"`:
 #
 # - `supported`: which recommendation do the small set's numbers support? (a) Ask for 32, because it is 21.7 times as
-#   fast. (b) Ask for 32 if somebody waits, and pay many times as much for 3.8 minutes less. (c) Ask for 32 if an
-#   efficiency of one half is required, because 0.68 is above it. (d) Ask for 1,024: by Gustafson's law that is 715 times as fast.
+#   fast. (b) Ask for 32 if somebody waits, and pay many times as much for 3.8 minutes less. (c) Ask for 32 if
+#   half of the paid GPU time has to be useful, because 0.68 is above it. (d) Ask for 1,024: by Gustafson's law that is
+#   715 times as fast.
 # - `cannot_tell`: which two can the rounds of `study.py` *not* show? (a) whether strong scaling keeps up with epoch scaling here;
 #   (b) which size reaches a given accuracy first; (c) what twice your largest size would gain; (d) how much of the
 #   lost speed is due to the machine itself.

@@ -96,10 +96,9 @@ course.answers.note(predict_node=predict_node, predict_same=predict_same)
 # a network of 7 billion parameters needs 112 GB before the first activation.
 #
 # *Mixed precision* has two meanings (lesson 03). With **autocast**, all of this stays float32, and only products are
-# computed in bfloat16. With **bfloat16
-# parameters and float32 copies** (`precision="mixed"` in 13.7), parameters and gradients need 2 bytes each, and the
-# optimizer keeps a float32 copy beside its means. Both need 16 bytes of state per parameter (autocast 2 more during the
-# step, for copies of the weights), but split them differently.
+# computed in bfloat16. With **bfloat16 parameters and float32 copies** (`precision="mixed"` in 13.7), parameters and
+# gradients need 2 bytes each, and the optimizer keeps a float32 copy beside its means. Both need 16 bytes of state per
+# parameter (autocast 2 more during the step, for copies of the weights), but split them differently.
 #
 # ## A part for every rank
 #
@@ -273,19 +272,19 @@ course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 
 
 # %% [markdown]
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB. With `mixed`,
-# gathering a block moves half the bytes, and activations take half, too. Gradients still travel in float32. The price is
-# precision. After four steps of Adam with a rate of 0.01, half of the parameters differ by less than 1e-4 from the
-# serial program's, but one differs by nearly 0.04: the farthest that Adam can go in four steps, while the
-# serial program stands still. Take the biases of the keys.
-# Attention does not depend on them, so their gradient is 0, and in float64 they stay where they are. In bfloat16,
-# rounding leaves a tiny gradient, which Adam turns into a whole step.
+# gathering a block moves half the bytes, and activations take half, too. Gradients still travel in float32. The price
+# is precision. After four steps of Adam with a rate of 0.01, half of the parameters differ by less than 1e-4 from the
+# serial program's, but one differs by nearly 0.04: the farthest that Adam can go in four steps, while the serial
+# program stands still. Take the biases of the keys. Attention does not depend on them, so their gradient is 0, and in
+# float64 they stay where they are. In bfloat16, rounding leaves a tiny gradient, which Adam turns into a whole step.
 #
 # ## Leave the node
 #
 # In most training nodes, GPUs are connected by NVLink: 300 GB/s per A100 and direction. A network card of 200 Gbit/s
-# per GPU brings 25 GB/s, twelve times less (data sheets), and FSDP over all ranks sends everything across it. **HSDP** (*hybrid* sharding) keeps one copy *per node*, in parts: ranks gather from
-# their own node, and only sum up gradients with the same parts of other nodes. For this, `fully_shard` takes a mesh of
-# two dimensions: along the first, ranks hold copies; along the second, parts.
+# per GPU brings 25 GB/s, twelve times less (data sheets), and FSDP over all ranks sends everything across it. **HSDP**
+# (*hybrid* sharding) keeps one copy *per node*, in parts: ranks gather from their own node, and only sum up gradients
+# with the same parts of other nodes. For this, `fully_shard` takes a mesh of two dimensions: along the first, ranks
+# hold copies; along the second, parts.
 #
 # **Exercise 13.5.** A colleague wrote `node_mesh` in `library.py` like this. Training is correct, memory is as planned,
 # and yet the links between the nodes carry more than with FSDP. Repair it.
