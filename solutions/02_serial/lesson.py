@@ -224,14 +224,14 @@ course.check("2.3", epoch_time)
 # %% tags=["exercise"]
 def interval(a, b):
     """(low, high) of a / b, both printed in whole seconds."""
-    ### BEGIN SOLUTION Exercise 2.4: each number may be off by half a second
+    ### BEGIN SOLUTION Exercise 2.4: the smallest and the largest possible ratio
     return (a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)
     ### END SOLUTION
 
 
 def throughput_interval(samples, seconds):
     """(low, high) samples per second, seconds printed in whole seconds."""
-    ### BEGIN SOLUTION Exercise 2.4: the longest time gives the lowest throughput
+    ### BEGIN SOLUTION Exercise 2.4: the smallest and the largest possible throughput
     return samples / (seconds + 0.5), samples / (seconds - 0.5)
     ### END SOLUTION
 

@@ -363,13 +363,13 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 
 # %% tags=["exercise"]
 def gigabytes_per_s(n, seconds):
-    ### BEGIN SOLUTION Exercise 4.4: the bytes that move, in 10⁹ per second
+    ### BEGIN SOLUTION Exercise 4.4: bytes, in 10⁹ per second
     return 3 * 4 * n / seconds / 1e9
     ### END SOLUTION
 
 
 def gigaflops(n, seconds):
-    ### BEGIN SOLUTION Exercise 4.4: the multiplications and additions, in 10⁹ per second
+    ### BEGIN SOLUTION Exercise 4.4: operations, in 10⁹ per second
     return 2 * n**3 / seconds / 1e9
     ### END SOLUTION
 
