@@ -280,6 +280,13 @@ HARMFUL = {
     "late": {"guard", "norm", "sorted"},
     "unused": set(DECOYS),
 }
+# Kinds of which the last lines of the program are no part. They get those of any kind.
+ENDS_ANYHOW = ("order", "killed", "raised", "twice", "infinite", "unused")
+# How often each rank prints each step. In two kinds it must: the first loss that is not finite
+# tells which rank it was.
+PRINTS_ALL = {"infinite": 1, "unused": 1, "order": 0.5, "killed": 0.5, "raised": 0.5, "twice": 0.5}
+# Kinds whose ranks may train a second head without harm, as each batch of each rank has its label.
+TWO_HEADS = ("killed", "infinite")
 # The packed images go by the rank itself, so with them only the labels would be read twice.
 CONTRADICTS = ("twice", "packed")
 MARK = "  #>"
@@ -294,13 +301,19 @@ class Program:
 def program(kind: str, variant: int, random: Random) -> Program:
     """Return a program with this fault. Its functions are in an order that is drawn."""
     own = KINDS[kind][variant % len(KINDS[kind])]
-    functions = FUNCTIONS | decoys(kind, own, random) | own
-    if kind == "unused":  # DDP averages
+    if kind in TWO_HEADS and random.random() < 0.5:
+        others = {name: text.replace(MARK, "") for name, text in KINDS["unused"][0].items()}
+    else:
+        others = decoys(kind, own, random)
+    functions = FUNCTIONS | others | own
+    if kind in ENDS_ANYHOW:
+        functions["finish"] = random.choice(ends())
+    if "mean_gradients(" not in functions["train_step"]:  # DDP averages
         del functions["mean_gradients"]
     texts = [*functions.values()]
     random.shuffle(texts)
     main = MAIN
-    if kind in ("infinite", "unused"):  # the first step without a finite loss tells which rank
+    if random.random() < PRINTS_ALL.get(kind, 0):
         main = main.replace(
             "        if step % 5 == 0 and rank == 0:\n            print", "        print"
         )
@@ -316,6 +329,12 @@ def program(kind: str, variant: int, random: Random) -> Program:
     lines = text.splitlines()
     marked = tuple(number for number, line in enumerate(lines, 1) if line.endswith(MARK))
     return Program("\n".join(line.removesuffix(MARK) for line in lines) + "\n", marked)
+
+
+def ends() -> list[str]:
+    """Return the last lines of the programs of all kinds."""
+    own = [each["finish"] for variants in KINDS.values() for each in variants if "finish" in each]
+    return [text.replace(MARK, "") for text in dict.fromkeys([FUNCTIONS["finish"], *own])]
 
 
 def decoys(kind: str, own: Mapping[str, str], random: Random) -> dict[str, str]:

@@ -77,9 +77,10 @@ def make_files(incident: Incident, folder: Path, random: np.random.Generator) ->
         y[first + 2] = 5
     if incident.kind == "short":
         every[incident.culprit] = x[: first + 5], y[: first + 5]
-    if incident.kind == "unused":
+    if "has_rare" in incident.program.text:
         for _, labels in every:
             labels[::4] = 4  # each batch has the rare label
+    if incident.kind == "unused":
         rows = slice(first, first + 8)
         y[rows] = np.where(y[rows] == 4, 0, y[rows])
     for rank, (own_x, own_y) in enumerate(every):

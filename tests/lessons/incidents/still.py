@@ -25,10 +25,10 @@ PROOFS = {
 MEAN = r"dist\.all_reduce\(.*grad\)|^    mean_gradients\(model\)"
 ALSO = {
     "skipped": MEAN,
-    "killed": MEAN + r"|loss = train_step",
+    "killed": MEAN + r"|loss = train_step|loss\.backward",
     "late": MEAN,
     "raised": MEAN,
-    "infinite": MEAN + "|cross_entropy",
+    "infinite": MEAN + r"|cross_entropy|loss\.backward",
     "short": r"^    finish\(model, rank\)|has no more batches|np\.load\(f\"share_|" + MEAN,
     "unused": r"loss = train_step",
 }
