@@ -25,6 +25,4 @@ def whole_batch_norm(x, eps=1e-5):
 
     The ranks may have different numbers of images. `SumOverRanks.apply(tensor)` is one collective.
     """
-    raise NotImplementedError(
-        "Exercise 17.3: sums, sums of squares and the count in one tensor; then norm"
-    )
+    raise NotImplementedError("Exercise 17.3: normalise with one collective")

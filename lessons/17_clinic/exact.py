@@ -7,12 +7,10 @@ from torch.utils.data import DataLoader
 
 def test_loader(images, batch_size, rank, size):
     """Return batches of this rank's share. Together, the ranks have each image once."""
-    raise NotImplementedError("Exercise 17.2: a loader of every size-th image, without padding")
+    raise NotImplementedError("Exercise 17.2: a loader of this rank's share")
 
 
 @torch.no_grad()
 def accuracy(model, loader, device):
     """Return the share of right answers among the images of all ranks, on every rank."""
-    raise NotImplementedError(
-        "Exercise 17.2: count right answers and images; one reduction of both"
-    )
+    raise NotImplementedError("Exercise 17.2: the accuracy, with one reduction")

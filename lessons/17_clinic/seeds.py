@@ -21,9 +21,7 @@ class Crops(Dataset):
 def start_worker(worker):
     """Give a worker process random numbers of its own, which a second run draws again."""
     crops = get_worker_info().dataset
-    raise NotImplementedError(
-        "Exercise 17.4: crops.random from seed, epoch, rank and number of the worker"
-    )
+    raise NotImplementedError("Exercise 17.4: random numbers of its own")
 
 
 def places(crops, epoch, workers=2, batch_size=4):

@@ -25,7 +25,7 @@ def whole_batch_norm(x, eps=1e-5):
 
     The ranks may have different numbers of images. `SumOverRanks.apply(tensor)` is one collective.
     """
-    ### BEGIN SOLUTION Exercise 17.3: sums, sums of squares and the count in one tensor; then norm
+    ### BEGIN SOLUTION Exercise 17.3: normalise with one collective
     total = SumOverRanks.apply(torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])]))
     sums, squares = total[:-1].chunk(2)
     mean = sums / total[-1]

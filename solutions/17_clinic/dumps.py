@@ -12,19 +12,20 @@ def recorded(case, random):
     layers = random.sample(range(64, 4096), 5)
     plan = [("broadcast", [[layers[0]]])] + [("all_reduce", [[n]]) for n in layers] * steps
     culprit, at = random.randrange(ranks), random.randrange(1, len(plan) - 1)
-    other = list(plan)
+    other, last = list(plan), at
     if case == "skips a call":
         del other[at]
     elif case == "swaps two calls":
         other[at], other[at + 1] = other[at + 1], other[at]
     elif case == "sends another size":
         other[at] = ("all_reduce", [[2 * plan[at][1][0][0]]])
+        last = min(at + random.randint(0, 3), len(plan) - 1)  # nobody compares sizes
     elif case == "died":
         del other[at:]
     else:
         other[at] = ("barrier", [[1]])
-    # The others wait in the collective that the culprit left out, and have made no later one.
-    dumps = [entries(other if rank == culprit else plan, at) for rank in range(ranks)]
+    # The others wait in their last collective. Often it is the one that the culprit left out.
+    dumps = [entries(other if rank == culprit else plan, last) for rank in range(ranks)]
     own = other[at][0] if at < len(other) else None
     return dumps, (culprit, at + 1, own and f"nccl:{own}")
 

@@ -7,7 +7,7 @@ from torch.utils.data import DataLoader
 
 def test_loader(images, batch_size, rank, size):
     """Return batches of this rank's share. Together, the ranks have each image once."""
-    ### BEGIN SOLUTION Exercise 17.2: a loader of every size-th image, without padding
+    ### BEGIN SOLUTION Exercise 17.2: a loader of this rank's share
     return DataLoader(images, batch_size, sampler=range(rank, len(images), size))
     ### END SOLUTION
 
@@ -15,7 +15,7 @@ def test_loader(images, batch_size, rank, size):
 @torch.no_grad()
 def accuracy(model, loader, device):
     """Return the share of right answers among the images of all ranks, on every rank."""
-    ### BEGIN SOLUTION Exercise 17.2: count right answers and images; one reduction of both
+    ### BEGIN SOLUTION Exercise 17.2: the accuracy, with one reduction
     counts = torch.zeros(2, dtype=torch.int64, device=device)
     for x, y in loader:
         answers = model(x.to(device)).argmax(1)

@@ -68,7 +68,8 @@ course.answers.note(predict_twice=predict_twice)
 # %% [markdown]
 # ## Part A: mend it
 #
-# Exercises 17.1, 17.2, 17.6 and 17.7 are for everybody. Of 17.3, 17.4 and 17.5 choose one.
+# Exercises 17.1, 17.2, 17.6 and 17.7 are for everybody. Of 17.3, 17.4 and 17.5 choose one: 17.4 is the shortest, 17.5
+# is the most useful today.
 #
 # ### Unused parameters
 #
@@ -81,7 +82,7 @@ course.answers.note(predict_twice=predict_twice)
 # `static_graph=True` remembers which parameters the *first* step used.
 #
 # **Exercise 17.1.** Complete `distribute` in `unused.py`. For the term of zero, change `forward` and `loss_of` as well.
-# Which of the three is wrong here?
+# One of the three is wrong here: try that one first, and read its message.
 
 # %% tags=["check"]
 import unused
@@ -89,15 +90,20 @@ import unused
 course.check("17.1", unused)
 
 # %% [markdown]
-# The set of used parameters changes from step to step, so the static graph is the wrong promise. The other two agree
-# with one process here. With momentum, one of them does not: it moves the second head even in steps that do not use it.
-# What is `parameter.grad` in each case, `None` or zero, and what does SGD do with it?
+# Two agree with one process here. With momentum, one of these does not: it moves the second head even in steps that do
+# not use it. What is `parameter.grad` in each case, `None` or zero, and what does SGD do with it? `moves_unused`: which
+# one is it? `moves_twice`: suppose that two steps in a row leave the head out, with a momentum of 0.9. How far do they
+# move it together, as a multiple of its move in the step before?
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: set moves_unused to "search" or "zero"
-moves_unused = "zero"
+### BEGIN SOLUTION Answer: set moves_unused to "search", "zero" or "static", and moves_twice to a number
+moves_unused, moves_twice = "zero", 0.9 + 0.9**2
 ### END SOLUTION
-course.answers.note(moves_unused=moves_unused)
+course.answers.note(moves_unused=moves_unused, moves_twice=f"{moves_twice:.3f}")
+
+# %% [markdown]
+# **What you should see.** The set of used parameters changes from step to step, so the static graph is the wrong promise.
+# It ends with the very words of plain DDP, because it did not even look for what is missing.
 
 # %% [markdown]
 # ### An exact test
@@ -144,8 +150,8 @@ course.check("17.4", seeds)
 
 # %% [markdown]
 # **Exercise 17.5, weights by tokens.** Texts have different lengths. A mean over each part's tokens, and then over
-# parts and ranks, gives a token in a short part more weight. Several frameworks had this wrong for years:
-# Transformers (issues 34191 and 34242), torchtune (1917), ms-swift (10165). Complete `accumulate` in `tokens.py`. DDP
+# parts and ranks, gives a token in a short part more weight. Several frameworks had this wrong, some for years:
+# Transformers (pull request 34191, issue 34242), torchtune (pull request 1875). Complete `accumulate` in `tokens.py`. DDP
 # divides by the number of ranks. What do you divide by?
 
 # %% tags=["check"]
@@ -216,9 +222,9 @@ print(
 # so write your own id into the first cell. You get the program, all that the ranks printed, stacks (from jobs that hung),
 # collectives and the accounting (`ExitCode` is code:signal: 9 is a kill, 6 an abort). Much in a program is harmless.
 #
-# For each incident, say:
+# For each incident (an engineer with practice needs five minutes), say:
 #
-# - `rank`: who is at fault; of several, the lowest.
+# - `rank`: who is at fault; of several, the lowest. Who reads the images of its own share is not.
 # - `line`: a line of `train.py` (the right one of the two numbers that `show` prints) in which that rank does something
 #   else than the others. After a kill, an error or a delay, also one in which the others wait for it. There may be several; one is enough.
 # - `proof`: the number of a line of the recording (the left one) in which this rank differs from the others.

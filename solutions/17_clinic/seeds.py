@@ -21,7 +21,7 @@ class Crops(Dataset):
 def start_worker(worker):
     """Give a worker process random numbers of its own, which a second run draws again."""
     crops = get_worker_info().dataset
-    ### BEGIN SOLUTION Exercise 17.4: crops.random from seed, epoch, rank and number of the worker
+    ### BEGIN SOLUTION Exercise 17.4: random numbers of its own
     crops.random = np.random.default_rng([crops.seed, crops.epoch, crops.rank, worker])
     ### END SOLUTION
 

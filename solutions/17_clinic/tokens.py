@@ -27,7 +27,7 @@ def accumulate(model, parts):
 
     model is wrapped in DDP, which takes the mean over ranks. parts: this rank's tensors of texts.
     """
-    ### BEGIN SOLUTION Exercise 17.5: count the batch's tokens, then weight each part's sum by them
+    ### BEGIN SOLUTION Exercise 17.5: the gradients of all parts
     tokens = sum((texts[:, 1:] != PADDING).sum() for texts in parts)
     tokens = torch.as_tensor(tokens, device=parts[0].device)
     dist.all_reduce(tokens)

@@ -22,14 +22,29 @@ RIGHT: dict[str, tuple[float, str]] = {
     "unused_error": (0, "All ranks' gradients have to be averaged, in every step."),
     "exchanges_per_step": (1, "Only DDP may exchange gradients, and only once per step."),
     "images_off": (0, "Count right answers and images, not means: the last batch is smaller."),
-    "images_tested_twice": (0, "A DistributedSampler pads the shares; a range does not."),
+    "images_tested_twice": (
+        0,
+        "A DistributedSampler pads the shares. Which numbers has a rank without it?",
+    ),
     "reductions": (1, "Put both counts into one tensor, and reduce it after the last batch."),
     "norm_error": (0, "Mean and variance are those of all ranks' images: sums over their number."),
-    "norm_collectives": (0, "torch.cat joins sums, sums of squares and the number of images."),
-    "places_repeated": (0, "seed + rank + worker is equal for two workers. Use a list of numbers."),
+    "norm_collectives": (
+        0,
+        "Mean and variance follow from three sums. How many messages do they need?",
+    ),
+    "places_repeated": (
+        0,
+        "seed + rank + worker is the same sum for two workers, or for two epochs.",
+    ),
     "places_changed": (0, "Take the numbers from the seed alone, not from the clock."),
-    "tokens_error": (0, "Divide by the tokens of the whole batch; DDP also divides by the ranks."),
-    "tokens_exchanges": (0, "Run all parts except the last in `with model.no_sync():`."),
+    "tokens_error": (
+        0,
+        "Which tokens does the batch's mean count? And what does DDP do with a sum?",
+    ),
+    "tokens_exchanges": (
+        0,
+        "DDP exchanges in each backward pass. Which parts can wait for the last one?",
+    ),
 }
 
 
@@ -111,7 +126,7 @@ launch_nodes() { echo "launch_nodes $*"; }
 AGENTS = {"torchrun", "torch.distributed.run"}
 OPTIONS = (
     ("nnodes", "2", "Each agent has to know how many nodes take part."),
-    ("nproc-per-node", "2", "Each agent starts the ranks of its node: two."),
+    ("nproc-per-node", "2", "Each agent starts the ranks of its own node."),
     ("rdzv-backend", "c10d", "Without it, the agents of two nodes do not meet."),
 )
 
@@ -128,12 +143,13 @@ def check_17_6(job_file: str) -> str:
         raise CheckFailed("a job file that sbatch can read", error, "Correct this line.") from None
     for name, value in (("nodes", 2), ("ntasks", 4)):
         if asked.get(name) != str(value):
-            advice = "Two nodes with two ranks each are four tasks."
-            raise CheckFailed(f"#SBATCH --{name}={value}", asked.get(name) or "none", advice)
+            advice = "How many nodes and ranks does the exercise ask for? A rank is a task."
+            expected = f"--{name}: a number of {name} that fits the exercise"
+            raise CheckFailed(expected, asked.get(name) or "none", advice)
     cores = asked.get("cpus-per-task") or "1"
     if not cores.isdigit() or int(cores) < 3:
         advice = "A rank needs a core for itself and one for each of its loader's two workers."
-        raise CheckFailed("#SBATCH --cpus-per-task=3", cores, advice)
+        raise CheckFailed("--cpus-per-task: enough cores for a rank", cores, advice)
     calls = [started(job_file, number) for number in (4711, 4712)]
     for call in calls:
         words = set(call.split())
@@ -142,13 +158,13 @@ def check_17_6(job_file: str) -> str:
             raise CheckFailed("launch_nodes 2 torchrun …", shown(call or "nothing"), advice)
         for option, wanted, advice in OPTIONS:
             if not re.search(rf"--{option}[= ]{wanted}\b", call.replace("_", "-")):
-                raise CheckFailed(f"torchrun --{option}={wanted}", shown(call), advice)
+                raise CheckFailed(f"torchrun with the right --{option}", shown(call), advice)
         if "first:" not in call:
-            advice = "The agents meet on the job's first node: $(hosts | head -n 1)."
-            raise CheckFailed("--rdzv-endpoint=first:PORT", shown(call), advice)
+            advice = "The agents meet on the job's first node. What prints the nodes' names?"
+            raise CheckFailed("--rdzv-endpoint with a node and a port", shown(call), advice)
     ports = [call.partition("first:")[2].split()[0] for call in calls]
     if ports[0] == ports[1]:
-        advice = "Two jobs on one node would meet at the same port. Use SLURM_JOB_ID."
+        advice = "Two jobs on one node would meet at the same port. What differs between jobs?"
         raise CheckFailed("another port for another job", f"{ports[0]} for both", advice)
     return "One agent on each node starts two ranks; two jobs use two ports."
 

@@ -65,8 +65,8 @@ JOBS = [
     (("--nnodes=2 --nproc-per-node=2", "--nnodes 2 --nproc-per-node 2"), None),
     (("--nnodes=2", "--nnodes=$SLURM_NNODES"), None),
     (("--cpus-per-task=3", "--cpus-per-task=1"), "a core for itself"),
-    (("--nproc-per-node=2", "--nproc-per-node=4"), "two"),
-    (("SLURM_JOB_ID % 12000", "0"), "SLURM_JOB_ID"),
+    (("--nproc-per-node=2", "--nproc-per-node=4"), "its own node"),
+    (("SLURM_JOB_ID % 12000", "0"), "between jobs"),
     (("$(hosts | head -n 1)", "localhost"), "first node"),
 ]
 
@@ -85,14 +85,16 @@ def test_job_files_for_two_nodes(change, advice, tmp_path):
 
 WRONG = [
     ("17.1", ", find_unused_parameters=True", "", "Expected to have finished reduction"),
-    ("17.2", "sampler=range(rank, len(images), size)", "shuffle=False", "a range does not"),
+    ("17.2", "sampler=range(rank, len(images), size)", "shuffle=False", "pads the shares"),
     ("17.2", "    dist.all_reduce(counts)\n", "", "reduce it after the last batch"),
     ("17.3", "SumOverRanks.apply(torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])]))",
      "torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])])", "all ranks' images"),
-    ("17.4", "crops.seed, crops.epoch, crops.rank, worker", "crops.rank + worker", "list of"),
+    ("17.4", "crops.seed, crops.epoch, crops.rank, worker", "crops.rank + worker", "the same sum"),
     ("17.4", "[crops.seed, crops.epoch, crops.rank, worker]", "", "not from the clock"),
-    ("17.5", "losses * dist.get_world_size() / tokens", "losses / tokens", "divides by the ranks"),
+    ("17.5", "losses * dist.get_world_size() / tokens", "losses / tokens", "with a sum"),
     ("17.7", "max(made, key=made.count)", "made[0]", "most ranks"),
+    ("17.7", "for number in sorted({number for own in calls for number in own}):",
+     "for number in [max(min(own) and max(own) for own in calls)]:", "(rank, number, name)"),
     ("17.7", "return rank, number, own[0]", "return rank, number, usual[0]", "own call"),
 ]  # fmt: skip
 

@@ -15,7 +15,7 @@ PROOFS = {
     "killed": ([r" +{r} FAILED +0:9 "], []),
     "raised": ([r"\[rank {r}\] IndexError"], [r"\[rank {r}\] +File .*train.py"]),
     "late": ([r"rank {r}: read (?!0\.[01])"], [r"rank {r}: wait and send"]),
-    "twice": ([], [r"rank {r}: \d+ images, the first are"]),
+    "twice": ([], [r"rank {r}: (\d+ images, the first are|step \d+, loss)"]),
     "apart": ([r"rank {r}: goes on from step_40"], [r"rank {r}: norm of"]),
     "infinite": ([], [r"rank {r}: step \d+, loss (nan|inf)"]),
     "unused": ([r"\[rank {r}\] RuntimeError: Expected to have finished reduction"],
