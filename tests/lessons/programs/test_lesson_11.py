@@ -15,6 +15,7 @@ STEPS = ROOT / "tests" / "lessons" / "ranks" / "pipeline_steps.py"
 SMALL = ("--train-samples", "640", "--test-samples", "200", "--epochs", "2", "--width", "32")
 UNTESTED = (*SMALL[:2], *SMALL[4:])  # train_library.py reads no test images
 ORDERS = ("in_one_batch", "send_without_waiting", "both_receive", "both_send")
+BOTH = ("gpipe", "1f1b")
 CUT = ("--width", "37", "--batch-sizes", "96", "--steps", "3", "--depth", "4")
 
 
@@ -33,6 +34,11 @@ def jobs(tmp_path_factory):
         (root / "library", LESSON / "train_library.py", *UNTESTED, "--schedule", "1f1b"),
         (root / "library probe", LESSON / "probe.py", "--library", "--schedule", "1f1b"),
         (root / "deadlock", LESSON / "deadlock.py", "--timeout", "1"),
+    ]
+    copies = ("--replicas", "2")
+    asked[4] += [
+        (root / "hybrid", train, *SMALL, *copies),
+        (root / "hybrid probe", LESSON / "probe.py", *SMALL, *copies),
     ]
     records = run_forked(*asked.items(), loaded=(*TORCH, "torch.distributed.pipelining"))
     steps = {folder: json.loads((folder / "away.json").read_text())
@@ -66,7 +72,7 @@ def test_cut_layers_are_the_whole_ones(ranks, jobs):
     assert found.measured("bytes_error")[0]["value"] == 0
 
 
-@pytest.mark.parametrize("program", ["train", "library"])
+@pytest.mark.parametrize("program", ["train", "library", "hybrid"])
 def test_the_stages_learn_what_one_process_learns(program, jobs):
     [alone], [found] = jobs["alone"], jobs[program]
     assert found.outcome == "completed"
@@ -74,13 +80,14 @@ def test_the_stages_learn_what_one_process_learns(program, jobs):
         [e.train_loss.value for e in alone.epochs], abs=1e-5
     )
     assert len({rank.param_hash for rank in found.ranks}) == 2
-    assert found.header["params"] == alone.header["params"]
-    if program == "train":
+    assert found.header["params"] == alone.header["params"] * (2 if program == "hybrid" else 1)
+    if program != "library":
         assert found.test_accuracy.value == pytest.approx(alone.test_accuracy.value, abs=0.01)
 
 
 @pytest.mark.parametrize(
-    ("program", "names"), [("probe", ("gpipe", "1f1b")), ("library probe", ("library",))]
+    ("program", "names"),
+    [("probe", BOTH), ("hybrid probe", BOTH), ("library probe", ("library",))],
 )
 def test_the_probe_finds_no_fault_in_the_solution(program, names, jobs):
     [found] = jobs[program]
@@ -97,7 +104,7 @@ def test_the_probe_finds_no_fault_in_the_solution(program, names, jobs):
 
 def test_orders_that_wait_for_each_other_end_by_the_time_out(jobs):
     printed = Path(jobs["deadlock"][0].files[0]).read_text()
-    said = [re.findall(rf"rank \d, {order}: .* s: (.*)", printed) for order in ORDERS]
+    said = [re.findall(rf"rank \d, {order}: \S+ s: (done|.*)", printed) for order in ORDERS]
     batched, free, *stuck = map(sorted, said)
     assert batched == free == ["done", "done"]
     for waits, what in zip(stuck, ("recv", "send"), strict=True):

@@ -42,6 +42,7 @@ REPEATS = {
     "sbatch job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
     "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
     "sbatch job.sbatch --rounds 9 --levers bfloat16+compile --batch-size 16": WHOLE,
+    "sbatch --ntasks=4 job.sbatch --replicas 2": "test_lesson_11.py",
 } | {f"lessons submit {lesson}": WHOLE for lesson in LESSONS}
 PREPARES = ("source ", "export ")
 # As typed, but on less: the same program and options.
