@@ -5,7 +5,8 @@ their title. Scores are compared to two decimals.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.errors import SettingsError
@@ -15,9 +16,8 @@ from autograder.settings.roster import MAXIMA, Person
 from autograder.submissions.kinds import lesson_among
 from autograder.verdict import Grade
 
-# Canvas's columns, in its own order, and the roster's facts in them
+# Canvas's columns, in the order in which Canvas itself looks for a student, and the roster's
 IDS = (("ID", "canvas_id"), ("SIS User ID", "sis_id"), ("SIS Login ID", "sis_login"))
-NAME = "Student", "full_name"
 
 
 def filled(rows: Sequence[Grade], people: Mapping[str, Person], export: Path) -> tuple[str, str]:
@@ -45,9 +45,14 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], export: Path) ->
     if added:
         result.notes.append(f"column added, because no title begins with it: {', '.join(names)}")
     by_key = {row.key: row for row in rows if row.title}
-    find = finder(header, by_key, people)
+    known = {student: Person(student) for student, _ in by_key} | dict(people)
+    find = filling.finder(
+        {name: replace(p, sis_login=p.sis_login or name) for name, p in known.items()}
+    )
+    ids = [(kind, header.index(column)) for column, kind in IDS if column in header]
     for line in table[top + 1 :]:
-        student, has_points = find(line), False
+        student = find([*((kind, line[at]) for kind, at in ids), ("name", line[0])])
+        has_points = False
         for lesson, place in places.items():
             row = by_key.get((student, lesson))
             cell = canvas_cell(row, scales[lesson][0]) if row else None
@@ -74,23 +79,6 @@ def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Grade]) -
         if lesson is not None:
             places[lesson] = place
     return places
-
-
-def finder(
-    header: Sequence[str], graded: Iterable[tuple[str, str]], people: Mapping[str, Person]
-) -> Callable[[Sequence[str]], str]:
-    """Return a function that finds the student of a line, trying the ids in Canvas's order."""
-    facts = (*IDS, NAME)
-    ids = [(name, column, getattr(p, fact)) for name, p in people.items() for column, fact in facts]
-    ids += [(name, column, name) for name, _ in graded for column in ("SIS Login ID", "Student")]
-    find = filling.finder((name, [f"{column}:{id_}"]) for name, column, id_ in ids if id_)
-    places = [(column, header.index(column)) for column, _ in facts if column in header]
-
-    def candidates(line: Sequence[str]) -> Iterator[str]:
-        yield from (f"{column}:{line[place].strip()}" for column, place in places)
-        yield f"Student:{natural(line[0])}"
-
-    return lambda line: find(candidates(line))
 
 
 def natural(name: str) -> str:

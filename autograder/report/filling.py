@@ -3,14 +3,14 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder import strict_csv
 from autograder.errors import SettingsError
-from autograder.grouping import grouped
 from autograder.safe_text import printable
+from autograder.settings.roster import Claim, Person, who_is
 from autograder.submissions.kinds import lesson_among, lesson_of
 from autograder.verdict import Grade
 from autograder.wording import enumerated
@@ -42,18 +42,13 @@ def lesson_of_file(path: Path, rows: Iterable[Grade]) -> str:
     return lesson
 
 
-def finder(keys: Iterable[tuple[str, Iterable[str]]]) -> Callable[[Iterable[str]], str]:
-    """Return a function that finds the student of the first of several keys that names only one.
+Ids = Iterable[tuple[str, str]]  # columns of the roster, or "name", each with what a line says
 
-    `keys` are the names and ids by which a platform knows each student.
-    """
-    students = grouped({(key.casefold(), student) for student, own in keys for key in own if key})
 
-    def find(candidates: Iterable[str]) -> str:
-        owners = (students.get(key.strip().casefold(), ()) for key in candidates)
-        return next((student[0] for student in owners if len(student) == 1), "")
-
-    return find
+def finder(people: Mapping[str, Person]) -> Callable[[Ids], str]:
+    """Return a function that finds the student of the first id that belongs to only one."""
+    who = who_is(people, {})
+    return lambda ids: next(iter(who(Claim("", tuple(ids)))), "")
 
 
 @dataclass(slots=True)

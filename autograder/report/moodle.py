@@ -6,6 +6,7 @@ one worksheet per lesson from its assignment.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.errors import SettingsError
@@ -33,8 +34,8 @@ def read_worksheet(
             f"{worksheet}:1: which column is the grade? Found: {header}. Give Moodle's "
             "grading worksheet of this assignment, in English or German"
         )
-    find = filling.finder((name, keys(name, people)) for name in graded)
-    students = (find([f"#{participant(line[0])}", *line[:4]]) for line in lines)
+    find = filling.finder({name: known_as(people.get(name, Person(name))) for name in graded})
+    students = (find(ids_in(line)) for line in lines)
     return header, places[0], [*zip(students, lines, strict=True)]
 
 
@@ -65,11 +66,15 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path)
     return result.text, result.sentence(with_points, "moodle_id, email or name")
 
 
-def keys(student: str, people: Mapping[str, Person]) -> list[str]:
-    person, folder = people.get(student, Person(student)), FOLDER.match(student)
-    own = [student, person.full_name, person.email, *([folder["name"]] if folder else [])]
-    numbers = (participant(person.moodle_id), folder["id"] if folder else "")
-    return own + [f"#{number}" for number in numbers if number]
+def known_as(person: Person) -> Person:
+    """Return a student as worksheets name them; the name of a folder of Moodle's has it, too."""
+    if folder := FOLDER.match(person.student):
+        person = replace(person, name=person.full_name or folder["name"], moodle_id=folder["id"])
+    return replace(person, moodle_id=participant(person.moodle_id))
+
+
+def ids_in(line: Sequence[str]) -> list[tuple[str, str]]:
+    return [("moodle_id", participant(line[0])), *(("name", cell) for cell in line[1:4])]
 
 
 def participant(cell: str) -> str:
