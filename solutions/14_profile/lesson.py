@@ -195,6 +195,7 @@ course.answers.note(best_loader=f"{best_loader:.3f}", best_overlap=f"{best_overl
 # need PyTorch's documentation, of `DataLoader` and of `AdamW`.
 #
 # - `batches`: each text takes 2 ms to read, as if it were a small file on a busy disk. The texts are shuffled already.
+#   (On a GPU, the copy can overlap, too: `pin_memory=True` in the loader, `non_blocking=True` in `.to`.)
 # - `gradients`: adding gradients of single texts (*accumulation*) is for batches that do not fit into memory.
 # - `optimizer`: AdamW has three implementations. On a CPU, it takes the slowest one unless you ask for another.
 # - `note`: on a GPU, `.item()`, `.tolist()`, `.cpu()`, `float()`, `print` and `if` wait until its stream has finished
