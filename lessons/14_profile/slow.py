@@ -24,7 +24,7 @@ def gradients(model, ids, following):
 
 
 def optimizer(params, lr):
-    return torch.optim.AdamW(params, lr, betas=(0.9, 0.99), foreach=False, fused=False)
+    return torch.optim.AdamW(params, lr, betas=(0.9, 0.99))
 
 
 def note(model, loss):
