@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.collect.platforms import PARTICIPANT, PLATFORMS
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.rendering import points, standing_of
@@ -19,8 +20,6 @@ from autograder.verdict import WAITS, Grade
 # Headers in English and German
 GRADE, FEEDBACK = ("grade", "bewertung"), "feedback"
 MAXIMUM = ("max", "bestwertung", "höchst")
-ANY_ID = re.compile(r"\D*(\d+)\Z")
-FOLDER = re.compile(r"(?P<name>.*)_(?P<id>\d+)_assignsubmission_.*\Z")
 
 
 def read_worksheet(
@@ -68,7 +67,7 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path)
 
 def known_as(person: Person) -> Person:
     """Return a student as worksheets name them; the name of a folder of Moodle's has it, too."""
-    if folder := FOLDER.match(person.student):
+    if folder := re.fullmatch(PLATFORMS["moodle"].form, person.student):
         person = replace(person, name=person.full_name or folder["name"], moodle_id=folder["id"])
     return replace(person, moodle_id=participant(person.moodle_id))
 
@@ -79,7 +78,7 @@ def ids_in(line: Sequence[str]) -> list[tuple[str, str]]:
 
 def participant(cell: str) -> str:
     """Return the student's participant number, which differs between assignments."""
-    number = ANY_ID.match(cell.strip())
+    number = PARTICIPANT.match(cell.strip())
     return number[1] if number else ""
 
 

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json
 
 from autograder.codes import GradeStatus
+from autograder.collect.platforms import PLATFORMS
 from autograder.data_files import NEW, encoded
 from autograder.errors import SettingsError
 from autograder.report import filling, moodle
@@ -168,7 +169,8 @@ def for_canvas(downloaded: Path, graded: GradedClass, people: Mapping[str, Perso
     by_id = {person.canvas_id: name for name, person in people.items() if person.canvas_id}
     names: dict[str, str] = {}  # by student
     for name in sorted(names_in(downloaded), key=lambda name: (not is_zip(name), name)):
-        student = by_id.get(canvas_user(name), "")
+        match = re.fullmatch(PLATFORMS["canvas"].form, name)
+        student = by_id.get(match["id"], "") if match else ""
         suffix = PurePosixPath(name).suffix.lower()
         if student in back.grades and (is_zip(name) or suffix in TEXTS):
             names.setdefault(student, name)
@@ -182,12 +184,6 @@ def for_canvas(downloaded: Path, graded: GradedClass, people: Mapping[str, Perso
 
 def is_zip(name: str) -> bool:
     return name.lower().endswith(".zip")
-
-
-def canvas_user(name: str) -> str:
-    """Return the user id in a name: 101 in `lovelaceada_LATE_101_2002_train.zip`."""
-    numbers = [part for part in name.split("_") if re.fullmatch(r"[0-9]+", part)]
-    return numbers[0] if len(numbers) > 1 else ""
 
 
 def names_in(downloaded: Path) -> list[str]:
