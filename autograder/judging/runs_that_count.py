@@ -9,7 +9,7 @@ from autograder.codes import FindingCode, Outcome, ReasonCode
 from autograder.judging.hand_in import HandIn, by_time, plain_outputs, says, unprinted_facts
 from autograder.measuring.interval import Measure, NotMeasured, attempt, measured_or_none
 from autograder.measuring.metrics import metric_named
-from autograder.measuring.record_facts import ERROR_FILE, first_line
+from autograder.measuring.record_facts import first_line
 from autograder.notes import Note
 from autograder.reading.ends import ECHO
 from autograder.reading.failed_ranks import SOURCE_PLACE
@@ -18,7 +18,7 @@ from autograder.records import Program, Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import Condition, Rubric, RunChoice
 from autograder.submissions.doubts import SUBMIT_FILE, file_of
-from autograder.submissions.kinds import is_answers
+from autograder.submissions.kinds import is_answers, output_name
 from autograder.wording import counted
 
 WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
@@ -301,7 +301,7 @@ def how_it_failed(run: Run, problem: Note) -> str:
 
 def last_lines(run: Run) -> str:
     """Return advice to read the last lines of the error file, or of the output if there is none."""
-    errors = [file for file in run.files if ERROR_FILE.match(file)]
+    errors = [file for file in run.files if output_name(file).is_error]
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 
 

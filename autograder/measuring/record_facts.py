@@ -10,6 +10,7 @@ from autograder.codes import ReasonCode
 from autograder.grouping import grouped
 from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, middle
 from autograder.records import Rank, Run, Where
+from autograder.submissions.kinds import output_name
 
 
 def yes_if(answer: bool) -> str:
@@ -101,13 +102,10 @@ def own_measure(name: str, run: Run, at: Mapping[str, Any]) -> Measure:
     return middle(values, f"median of {len(values)}" if len(values) > 1 else "")
 
 
-ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
-
-
 def error_file_separate(run: Run) -> str:
     """Return "yes" if errors go to a separate file that contains no lines of the record."""
     records = {rank.where.file for rank in run.ranks if rank.where}
-    return yes_if(any(ERROR_FILE.match(file) and file not in records for file in run.files))
+    return yes_if(any(output_name(file).is_error and file not in records for file in run.files))
 
 
 def chain_intact(run: Run) -> str:
