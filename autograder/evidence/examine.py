@@ -201,7 +201,7 @@ def site_and_job(run: Run) -> str:
     return f"{own[0] if own else header.site or ''} {header.job_id}"[:80]
 
 
-def digest(facts: list) -> str:
+def digest(facts: object) -> str:
     return blake2b(repr(facts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 

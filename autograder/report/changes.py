@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import astuple, replace
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from autograder.classroom.class_settings import ClassSettings
+from autograder.evidence.examine import digest
 from autograder.report.rendering import points
 from autograder.settings.roster import Person
 from autograder.verdict import Grade
@@ -44,10 +44,6 @@ def sources(row: Grade, person: Person, settings: ClassSettings) -> dict[str, st
         "file": (row.files, row.handed_in, row.answered),
     }
     return {name: digest(value) for name, value in facts.items()}
-
-
-def digest(value: object) -> str:
-    return blake2b(repr(value).encode("utf-8", "replace"), digest_size=5).hexdigest()
 
 
 def changes(before: str, after: str) -> list[Change]:
