@@ -9,7 +9,7 @@ from autograder.codes import FindingCode, Outcome, ReasonCode
 from autograder.judging.hand_in import HandIn, by_time, plain_outputs, says, unprinted_facts
 from autograder.measuring.interval import Measure, NotMeasured, attempt, measured_or_none
 from autograder.measuring.metrics import metric_named
-from autograder.measuring.record_facts import first_line
+from autograder.measuring.record_facts import first_line, last_epoch
 from autograder.notes import Note
 from autograder.reading.ends import ECHO
 from autograder.reading.failed_ranks import SOURCE_PLACE
@@ -270,8 +270,7 @@ def did_not_finish(name: str, run: Run, which: str = "the run") -> NotMeasured:
         try_ = f"ask for more time (`--time`), or find out which rank waited for which: {try_}"
     elif run.outcome == Outcome.OOM:
         try_ = f"use a smaller batch or network, or ask for more memory (`--mem`); {try_}"
-    last = [epoch.where for epoch in run.epochs[-1:]] or [Where(file, 1) for file in run.files[:1]]
-    return NotMeasured(reason, try_, problem.where if problem else last, code)
+    return NotMeasured(reason, try_, problem.where if problem else last_epoch(run), code)
 
 
 def problem_to_read(run: Run) -> Note | None:
