@@ -251,7 +251,7 @@ for measure in travels.measures:
     if measure["name"] == "step_s":
         steps.setdefault(measure["bucket_mb"], []).append(1e3 * measure["value"])
 for size, (on_time, late) in steps.items():
-    print(f"{size:g} MB: a step takes {on_time:.0f} ms; with one late rank {late:.0f} ms for all")
+    print(f"{size:g} MB: a step takes {on_time:.0f} ms; with one rank late, {late:.0f} ms")
 longer = [late - on_time for on_time, late in steps.values()]
 course.predictions.compare("predict_late", max(longer), "ms")
 course.plots.buckets(travels)
