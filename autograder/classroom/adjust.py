@@ -126,7 +126,7 @@ def by_hand(change: Override) -> str:
 
 
 def _override_check(grade: Grade, change: Override) -> Grade:
-    check = {check.id: check for check in grade.checks}.get(change.check or "")
+    check = next((check for check in grade.checks if check.id == change.check), None)
     if check is None:
         text = f"{change.check}: not judged here, so nothing to change: {change.reason}"
         return replace(grade, unused_overrides=(*grade.unused_overrides, text))

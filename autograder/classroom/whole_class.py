@@ -18,13 +18,13 @@ from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.evidence.examine import OWN_QUEUES
 from autograder.grouping import grouped
 from autograder.notes import Note, make_note
+from autograder.settings.policy import Key
 from autograder.text_hash import folder_hash
 from autograder.verdict import GRADER_ERROR, NO_LESSON, UNKNOWN_LESSON, Grade, RunTraits
 from autograder.wording import enumerated
 
 FEWEST = 5  # students who do the same; with fewer, it is unknown what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # may not exist
-Key = tuple[str, str]  # student and lesson
 Reasons = dict[Key, Note]
 
 

@@ -121,8 +121,7 @@ def grade_command(
         said = write(grades, rows, settings, file, out, results)
     said += [*without_expected(rows, settings), accounting_notice(rows, settings.jobs)]
     terminal.show(rows, out, settings.titles, settings.profile, said)
-    code = exit_code(rows)
-    sys.exit(code or int(bool(undecided)))
+    sys.exit(exit_code(rows) or int(bool(undecided)))
 
 
 def without_expected(rows: Sequence[Grade], settings: ClassSettings) -> Iterator[str]:
