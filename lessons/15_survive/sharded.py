@@ -28,15 +28,13 @@ class Saver:
         self.path = Path(folder) / f"step_{step:06}"
         parameters, state = get_state_dict(model, optimizer)
         state = {"model": parameters, "optimizer": state}
-        raise NotImplementedError(
-            "Exercise 15.7: dcp.async_save into a folder whose name has a suffix"
-        )
+        raise NotImplementedError("Exercise 15.7: begin to write the state")
 
     def finish(self):
         """Wait until all ranks have written. Only then is the checkpoint the newest."""
         if self.written is None:
             return
-        raise NotImplementedError("Exercise 15.7: give it its name, when all ranks have written")
+        raise NotImplementedError("Exercise 15.7: make it the newest")
         self.written = None
 
 

@@ -48,8 +48,8 @@ course.show_output(course.submit("job_first.sbatch", *size, options=several))
 # ## Predict
 #
 # 1. A run saves every 5 steps. After step 24, a rank is killed. How many steps are lost?
-# 2. An epoch has 160 samples. The run dies in the middle of it. The next run restores everything but the
-#    position of its sampler. So it reads the 80 samples that are left from the order of the first epoch, another shuffle.
+# 2. An epoch has 160 samples. The run dies in the middle of it. The next run restores everything but its sampler, which
+#    begins like new. So for the rest of this epoch (80 samples) it reads from the first epoch's order, another shuffle.
 #    How many of the 160 samples are then *not* read exactly once? Give a number between 0 and 160.
 # 3. Later you leave one thing unrestored: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
@@ -90,7 +90,7 @@ course.check("15.1", sampler)
 # A job may die while it replaces its only checkpoint. So write to another file, and give it its name at the end:
 # `os.replace` renames a file at once. Readers see either the old file or the new one, never half of one. But the
 # operating system reports a write as done before the bytes are on the disk. `os.fsync` waits until a file's bytes are
-# on the disk. (Against a power cut, `fsync` the folder, too: the new *name* is in it.)
+# on the disk. (The new *name* is in the folder, so `fsync` that, too, after `os.replace`. We leave this out.)
 #
 # Disks fail, too. So the program keeps the last two checkpoints, `step_*.pt`, and `newest` uses the older one if the
 # newest cannot be read. (`map_location="cpu"`: otherwise every rank loads the tensors onto rank 0's GPU.)
@@ -103,11 +103,10 @@ course.check("15.1", sampler)
 #         os.replace(beside, path)
 #         os.fsync(file.fileno())
 #
-# (`torch.save` empties Python's own buffer. After other writers, call `file.flush()` before `os.fsync`.)
-#
 # **Exercise 15.3.** A file may be damaged, or arrive late on a network file system, for one rank alone. Ranks that
 # begin from different steps hang at the end. `agreed(folder)` runs on all ranks. It returns the checkpoint that rank 0
-# finds, on all of them. A checkpoint is large; its number, `saved["step"]`, is not (`dist.broadcast_object_list`).
+# finds, on all of them. A checkpoint is large, so it must not travel; its number, `saved["step"]`, may
+# (`dist.broadcast_object_list`).
 
 # %% tags=["check"]
 course.check("15.2", atomic)
@@ -118,14 +117,14 @@ course.check("15.3", atomic)
 #
 # Slurm can send a signal some time before the time limit:
 #
-# - `#SBATCH --signal=USR1@120` sends USR1 to all ranks that `srun` has started, 120 seconds before the limit. (Slurm
+# - `#SBATCH --signal=USR2@60` sends USR2 to all ranks that `srun` has started, 60 seconds before the limit. (Slurm
 #   may be up to a minute early.) The batch shell does not receive it.
-# - `#SBATCH --signal=B:USR1@120` sends it to the batch shell **only**.
+# - `#SBATCH --signal=B:USR2@60` sends it to the batch shell **only**.
 #
-# Preemption and `scancel` send SIGTERM instead, and SIGKILL some seconds later; a program of your own should handle
-# both. Without a handler, USR1 ends a process, and `torchrun`, too, unless `--signals-to-handle` names it.
-# `signals.py` sets one that only records the signal. The program finishes its step, saves, and ends with exit code 75,
-# which Unix calls a temporary failure.
+# `scancel` and preemption send SIGTERM instead, and SIGKILL later: after `scancel`, 30 seconds by default (`KillWait`).
+# A program of your own should handle it. Without a handler, USR1 ends a process, and `torchrun`, too, unless
+# `--signals-to-handle` names it.
+# `signals.py` sets one that only records the signal. The program finishes its step, saves, and ends with exit code 75.
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
 # Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks ask each other after every second
@@ -148,12 +147,12 @@ course.check("15.4", signals)
 # - `--open-mode=append` keeps the output of the earlier lives. Otherwise each life overwrites it.
 #
 # Which deaths deserve another life? A faulty GPU usually ends a program with 1, as a bug does. But a bug stops every
-# life at the same step.
+# life at the same step. Say a rule in your own words before you write it.
 #
 # **Exercise 15.5.** In `job.sbatch`, let USR1 reach the ranks 120 seconds before the limit. After the launch, requeue
-# the job if it failed, and if this life has written a newer checkpoint than the one that it began with. (`newest`
-# prints the last file's name, and `began` has the first answer. `status` is the launch's exit code.) Stop after 5
-# restarts.
+# the job and end this life (`exit`) if it failed, and if it has written a newer checkpoint than the one that it began
+# with. (`newest` prints the last file's name, and `began` has the first answer. `status` is the launch's exit code.)
+# Stop after 5 restarts.
 #
 # **Exercise 15.6.** `job_shell.sbatch` receives the signal in the batch shell (`B:`), and has to pass it on. A shell
 # runs its `trap 'command' USR1` only when no program is in its foreground, and `wait` counts as none:
@@ -165,10 +164,8 @@ course.check("15.4", signals)
 # a process, and `srun` passes USR1 on to all ranks. The signal also ends a `wait` early, with a code that says nothing
 # about the ranks, which still save. Requeue as before.
 #
-# If your site forbids requeueing, an array whose elements run one at a time does the same, whatever a life ends with:
-#
-#     export CHECKPOINTS=checkpoints/array
-#     sbatch --array=1-5%1 job.sbatch
+# (If your site forbids requeueing, an array whose elements run one at a time does the same, whatever a life ends with:
+# `CHECKPOINTS=checkpoints/array sbatch --array=1-5%1 job.sbatch`.)
 
 # %% tags=["check"]
 course.check("15.5", "job.sbatch")
@@ -190,8 +187,7 @@ course.check("15.6", "job_shell.sbatch")
 #
 # Training only has to stop until the state is *copied*. A thread can write the copy while the next steps run. But
 # `state_dict()` returns no copy: its tensors are the parameters themselves, and the next step overwrites them.
-# `tensor.to("cpu")` copies from a GPU, but on a CPU it returns the same tensor. `background.py` copies all tensors. If a
-# thread fails, perhaps because the disk is full, `result()` raises its error in the training.
+# (`background.py` copies them. On a CPU, `tensor.to("cpu")` returns the same tensor.)
 #
 # ## All ranks save
 #
@@ -243,7 +239,7 @@ def measure(run, name):
 
 # %%
 whole, whole_probe = finished(course.submit("job.sbatch", *size, options=several))
-accidents = ["--background", "--kill-at", 7, 24, "--warn-at", 17]
+accidents = ["--background", "--kill-at", 7, 24, "--warn-at", 17]  # choose other steps, if you like
 survived, survived_probe = finished(course.submit("job.sbatch", *size, *accidents, options=several))
 
 # %% tags=["hide-input"]
@@ -262,23 +258,21 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 # therefore need the same number of ranks, the same libraries and kind of processor or GPU, and
 # `torch.use_deterministic_algorithms(True)`, which excludes algorithms that add in changing orders.
 #
-# A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms.
-#
-# For a real warning: `sbatch --time=00:02:00 --signal=USR1@60 job.sbatch --pace 5`.
-# On a Slurm site, a requeued job waits for about two minutes.
+# A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms. Kill
+# and warn the job at other steps, and not a bit of the hash changes.
 #
 # ## Your interval
 #
 # Meta's 419 failures in 54 days occurred on a system of 2,048 nodes. Your job of tomorrow runs on 16 such nodes, and a
-# checkpoint stops it as long as yours did. After how many seconds should it save?
+# checkpoint stops it for 30 seconds. After how many seconds should it save?
 
 # %% tags=["exercise"]
-stop = measure(whole_probe, "stop_s")
 ### BEGIN SOLUTION Answer: set own_interval to a number, in seconds
-own_interval = (2 * stop * 54 * 86400 / 419 * 2048 / 16) ** 0.5
+own_interval = (2 * 30 * 54 * 86400 / 419 * 2048 / 16) ** 0.5
 ### END SOLUTION
 course.answers.note(own_interval=f"{own_interval:.1f}")
-print(f"A stop of {stop:.4f} s: save every {own_interval:.0f} s")
+shorter = own_interval * (measure(whole_probe, "stop_s") / 30) ** 0.5
+print(f"every {own_interval / 60:.0f} minutes; with your own stop, every {shorter:.0f} s")
 
 # %% [markdown]
 # ## Shards survive, too
@@ -338,7 +332,7 @@ print("The parameters are", "equal." if equal else "no longer equal in every bit
 # | `without` | what is different |
 # |---|---|
 # | `optimizer` | Adam begins with empty means |
-# | `sampler` | the epoch begins again, in the order of the first epoch |
+# | `sampler` | a new sampler: the first epoch's order, from its beginning |
 # | `random` | the random state is that of a new process |
 # | `half` | the only checkpoint is half written, so training begins at step 0 |
 
@@ -359,7 +353,8 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 # **What you should see.** `apart` is the largest difference between a parameter and its value after uninterrupted
 # training.
 #
-# - `optimizer` changes the loss: 3.02 instead of 3.14, because Adam's first steps are long.
+# - `optimizer` changes the loss: 3.02 instead of 3.14, probably because Adam's first steps are long. (So early in a
+#   training, longer steps help. Later they harm.)
 # - `sampler` and `random` look perfect. Yet `sampler` reads 88 of 160 samples twice or never.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
 #
@@ -404,7 +399,6 @@ course.answers.note(twice_waste=twice_waste, padded_loss=padded_loss, six_record
 # | the job ends at the first USR1, and nothing is saved | no function for the signal, or no trap in the shell |
 # | one rank saved, the others wait until the time limit | ranks did not agree on the warning |
 # | after a restart the ranks hang at the end | they did not agree on the checkpoint |
-# | the output begins in the middle | `--open-mode=append` is missing |
 #
 # ## Recap
 #

@@ -9,7 +9,6 @@ class Sampler:
     def __init__(self, samples, seed):
         self.samples = samples
         self.generator = torch.Generator().manual_seed(seed)
-        self.epoch = 0
         self.shuffle()
 
     def shuffle(self):
@@ -21,7 +20,6 @@ class Sampler:
     def next_batch(self, size):
         """Return the numbers of the next samples. They are all of the same epoch."""
         if self.position >= self.samples:
-            self.epoch += 1
             self.shuffle()
         batch = self.order[self.position : self.position + size]
         self.position += len(batch)
@@ -29,14 +27,14 @@ class Sampler:
 
     def state(self):
         """Return what `load` needs. It has to be small, so the order itself is not in it."""
-        ### BEGIN SOLUTION Exercise 15.1: the epoch, the position, the generator before the shuffle
-        return {"epoch": self.epoch, "position": self.position, "generator": self.before}
+        ### BEGIN SOLUTION Exercise 15.1: what a new sampler needs
+        return {"position": self.position, "generator": self.before}
         ### END SOLUTION
 
     def load(self, state):
         """Continue where another sampler of the same samples was when it returned this state."""
-        ### BEGIN SOLUTION Exercise 15.1: set the generator, shuffle, set epoch and position
+        ### BEGIN SOLUTION Exercise 15.1: continue there
         self.generator.set_state(state["generator"])
         self.shuffle()
-        self.epoch, self.position = state["epoch"], state["position"]
+        self.position = state["position"]
         ### END SOLUTION

@@ -28,7 +28,7 @@ class Saver:
         self.path = Path(folder) / f"step_{step:06}"
         parameters, state = get_state_dict(model, optimizer)
         state = {"model": parameters, "optimizer": state}
-        ### BEGIN SOLUTION Exercise 15.7: dcp.async_save into a folder whose name has a suffix
+        ### BEGIN SOLUTION Exercise 15.7: begin to write the state
         beside = self.path.with_suffix(".writing")
         self.written = dcp.async_save(state, checkpoint_id=beside, process_group=self.group)
         ### END SOLUTION
@@ -37,7 +37,7 @@ class Saver:
         """Wait until all ranks have written. Only then is the checkpoint the newest."""
         if self.written is None:
             return
-        ### BEGIN SOLUTION Exercise 15.7: give it its name, when all ranks have written
+        ### BEGIN SOLUTION Exercise 15.7: make it the newest
         self.written.result()
         if dist.get_rank() == 0:
             os.replace(self.path.with_suffix(".writing"), self.path)

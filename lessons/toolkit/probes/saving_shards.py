@@ -31,6 +31,7 @@ def shards_met(sharded: ModuleType, device: Any, where: str = ".") -> dict[str, 
     where: a folder that all ranks see.
     """
     rank, met = dist.get_rank(), dict.fromkeys(SHARDS, False)
+    Path(where).mkdir(parents=True, exist_ok=True)
     shared = [tempfile.mkdtemp(dir=where) if rank == 0 else ""]
     dist.broadcast_object_list(shared)
     folder = Path(shared[0])

@@ -57,7 +57,7 @@ def test_without_pkill_the_check_says_what_to_install(monkeypatch):
 
 
 SET = '        self.generator.set_state(state["generator"])\n'
-PLACE = '        self.epoch, self.position = state["epoch"], state["position"]\n'
+PLACE = '        self.position = state["position"]\n'
 BESIDE = 'Path(path).with_suffix(".writing")'
 WEIGHT = " * (len(piece) / len(batch))"
 WRONG = [
@@ -70,6 +70,9 @@ WRONG = [
     ("15.2", BESIDE, "Path(path)", "files_in"),
     ("15.2", BESIDE, 'Path(path).with_name("step_new.pt")', "files_in"),
     ("15.3", "newest(folder) if dist.get_rank() == 0 else None", "newest(folder)", "Only rank 0"),
+    ("15.3", "dist.broadcast_object_list(chosen)\n",
+     "dist.broadcast_object_list(chosen)\n    dist.broadcast_object_list([saved])\n",
+     "read the file themselves"),
     ("15.4", "(flag, dist.ReduceOp.MAX)", "(flag, dist.ReduceOp.MIN)", "wait for its gradients"),
     ("15.4", "return bool(flag)", "return flag", "True or False"),
     ("15.4", "    dist.all_reduce(flag, dist.ReduceOp.MAX)\n", "", "wait for its gradients"),
@@ -82,8 +85,8 @@ WRONG = [
     ("15.7", "        self.written.result()\n", "", "when do all ranks know"),
     ("15.8", WEIGHT, "", "share of the batch's mean"),
     ("15.8", "part.split", "batch.split", "batch[rank::size]"),
-    ("15.8", "total += loss.detach()", "total += loss", "loss.detach()"),
-    ("15.8", ".split(most)", ".split(12)", ".split(most)"),
+    ("15.8", "total += loss.detach()", "total += loss", "keeps the activations"),
+    ("15.8", ".split(most)", ".split(12)", "short enough"),
 ]  # fmt: skip
 
 

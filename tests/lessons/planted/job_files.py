@@ -14,6 +14,7 @@ NEWER = '[ "$(newest)" != "$began" ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 5 ]'
 REQUEUE = f"""
 if [ "$status" != 0 ] && {NEWER}; then
     scontrol requeue "$SLURM_JOB_ID"
+    exit "$status"
 fi
 """
 AGENT = """
@@ -35,7 +36,8 @@ JOB_FILES: dict[str, dict[str, dict[str, str]]] = {
         "job.sbatch 15.5: a warning": {"#SBATCH --signal=B:USR1@120": "B: sends the signal only"},
         "job.sbatch 15.5: another life": {
             ":": "requeue",
-            'scontrol requeue "$SLURM_JOB_ID"': "no requeue",
+            'scontrol requeue "$SLURM_JOB_ID"; exit 1': "no requeue",
+            REQUEUE.replace('exit "$status"', ""): "the requeued job ends",
             REQUEUE.replace('"$status" != 0', '"$status" = 75'): "137",
         },
         "job_shell.sbatch 15.6": {

@@ -20,9 +20,9 @@ facts() { :; }
 scontrol() {
     echo "$*" >>"$NOTES/scontrol"
     [ -n "$ENDS" ] || [ -e "$NOTES/saved" ] || touch "$NOTES/early"
-    exit 0
 }
 launch() {
+    [ ! -e "$NOTES/scontrol" ] || touch "$NOTES/went_on"
     touch "$NOTES/launched"
     for step in $STEPS; do touch "$CHECKPOINTS/step_$step.pt"; done
     if [ -n "$ENDS" ]; then return "$ENDS"; fi
@@ -81,6 +81,9 @@ def check_requeue(job_file: str) -> None:
                 advice = "A line above the launch ends the job, such as a gap's `exit 1`."
                 raise CheckFailed("the job launches train.py", "it ends before", advice)
             found = requeued(notes)
+            if found and (notes / "went_on").exists():
+                advice = "Its next life runs probe.py, at the end. Which command ends a shell?"
+                raise CheckFailed("the requeued job ends", "it launches probe.py", advice)
         if found is not again:
             saved = "with" if life["STEPS"] else "without"
             case = f"launch ends with {code}, {saved} a newer checkpoint"
@@ -94,7 +97,7 @@ def requeued(notes: Path) -> bool:
     calls = notes / "scontrol"
     call = calls.read_text().splitlines()[-1] if calls.exists() else ""
     if call not in ("", "requeue 77"):
-        advice = 'Use the number of this job, in quotes: scontrol requeue "$SLURM_JOB_ID"'
+        advice = "Use the number of this job. Slurm sets a variable to it."
         raise CheckFailed("scontrol requeue 77, in job 77", f"scontrol {call}", advice)
     return bool(call)
 

@@ -1,12 +1,14 @@
 """Check files (15.2), who chooses them (15.3), and sharded checkpoints (15.7)."""
 
 import contextlib
+import pickle
 import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 from lessons.toolkit.checks.shared.real_ranks import on_ranks
@@ -46,6 +48,7 @@ def check_15_2(atomic: ModuleType) -> str:
 # Steps of the checkpoints that rank 0 sees, and of those that the others see; negative: a damaged
 # file. The last number is the step from which all ranks have to begin.
 Sight = tuple[tuple[int, ...], tuple[int, ...], int | None]
+SHORT = 10_000  # bytes of a message, at most; the checkpoints here have eight times as many
 SIGHTS: tuple[Sight, ...] = (((5, 10), (5, 10), 10), ((5, -10), (5, 10), 5), ((), (5,), None))
 
 
@@ -64,14 +67,28 @@ def try_sight(atomic: ModuleType, sight: Sight, rank: int) -> None:
     It has a folder of its own, because a disk may fail, or a file arrive late, for one rank alone.
     """
     import torch
+    import torch.distributed as dist
 
     own, others, right = sight
+    sizes, send = [0], dist.broadcast_object_list
+
+    def broadcast(objects: Any, *more: Any, **options: Any) -> None:
+        sizes.append(len(pickle.dumps(objects)))
+        send(objects, *more, **options)
+
     with tempfile.TemporaryDirectory() as folder:
         for step in others if rank else own:
             path = Path(folder) / f"step_{abs(step):06}.pt"
-            torch.save({"step": step}, path) if step > 0 else path.write_bytes(b"half of a file")
-        with contextlib.redirect_stdout(None):  # what `newest` says of the damaged file
+            state = {"step": step, "network": torch.zeros(20_000)}
+            torch.save(state, path) if step > 0 else path.write_bytes(b"half of a file")
+        with (
+            patch.object(dist, "broadcast_object_list", broadcast),
+            contextlib.redirect_stdout(None),  # what `newest` says of the damaged file
+        ):
             saved = atomic.agreed(folder)
+    if max(sizes) > SHORT:
+        advice = "The other ranks can read the file themselves. What do they need to know?"
+        raise CheckFailed("a short message", f"a message of {max(sizes):,} bytes", advice)
     begun = None if saved is None else saved["step"]
     if begun != right:
         what = f"rank 0 sees steps {own} (negative: damaged): all begin from {right}"
@@ -82,7 +99,7 @@ def try_sight(atomic: ModuleType, sight: Sight, rank: int) -> None:
 SAVED = {
     "background": (
         "save returns while other threads write",
-        "Training waits here until everything is on the disk. dcp.async_save does not wait.",
+        "Training waits here until everything is on the disk.",
     ),
     "no name yet": (
         "newest finds nothing while ranks still write",

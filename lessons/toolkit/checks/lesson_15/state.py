@@ -101,7 +101,7 @@ def try_pieces(add_gradients: Any, size: int, most: int) -> None:
         advice = "This rank's part is batch[rank::size], and its last piece may be shorter."
         raise CheckFailed(f"{case}: every sample of the batch is read once", seen, advice)
     if max(map(len, seen)) > most:
-        advice = "Split this rank's part into pieces: .split(most)."
+        advice = "This rank's part has to be split into pieces that are short enough."
         raise CheckFailed(case, seen, advice)
     if weights.grad is None or not torch.allclose(weights.grad, right):
         advice = "A piece's loss is a mean over the piece. What is its share of the batch's mean?"
@@ -109,5 +109,5 @@ def try_pieces(add_gradients: Any, size: int, most: int) -> None:
     what, advice = f"{case}: the losses' sum", "Add up the weighted losses of the pieces."
     compare(sum(number(loss, what) for loss in losses), whole.item(), what, {}, advice)
     if any(getattr(loss, "requires_grad", False) for loss in losses):
-        advice = "Add loss.detach(): otherwise the activations of every piece stay in memory."
+        advice = "With its history, a loss keeps the activations of its piece in memory."
         raise CheckFailed("a loss without gradient", "one with gradient", advice)
