@@ -73,7 +73,7 @@ def known_as(person: Person) -> Person:
 
 
 def ids_in(line: Sequence[str]) -> list[tuple[str, str]]:
-    return [("moodle_id", participant(line[0])), *(("name", cell) for cell in line[1:4])]
+    return [("moodle_id", participant(line[0])), *(("name", cell) for cell in line[:4])]
 
 
 def participant(cell: str) -> str:
