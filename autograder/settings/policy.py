@@ -73,10 +73,15 @@ def read_policy(rubrics: Mapping[str, Rubric], file: ClassFile, meant: Meant) ->
             named.setdefault(student, where)
             yield where, (student, lesson), row
 
-    longer = {
-        key: (_number(row["days"], LONGEST_EXTENSION, f"{where}: days"), row.get("reason", ""))
-        for where, key, row in rows(file.extensions, "days", "reason")
-    }
+    longer: dict[Key, tuple[float, str]] = {}
+    for where, key, row in rows(file.extensions, "days", "reason"):
+        days = _number(row["days"], LONGEST_EXTENSION, f"{where}: days")
+        longer[key] = (days, row.get("reason", ""))
+        if key[1] not in rules.due:
+            raise SettingsError(
+                f"{where}: lesson {key[1]} has no due time in class.yaml, so an extension "
+                "changes nothing: give it one, or remove this row"
+            )
     changes = grouped(
         (key, settles(row) or _override(row, rubrics[key[1]], where))
         for where, key, row in rows(file.overrides, "points reason", "check")
@@ -120,14 +125,19 @@ def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
 
 def checked(file: ClassFile, rubrics: Mapping[str, Rubric]) -> LatePolicy:
     """Return the late rules, with lessons named as in the rubrics."""
-    due: dict[str, str] = {}
-    for name, time in file.late.due.items():
+    late, due = file.late, dict[str, str]()
+    for name, time in late.due.items():
         where = file.where("late", "due", name)
         lesson = lesson_meant(name, rubrics, where)
         if lesson in due:
             raise SettingsError(f"{where}: lesson {lesson} is twice under due: keep one")
         due[lesson] = read_moment(time, where).isoformat()
-    return file.late.model_copy(update={"due": due})
+    for name in ("penalty_a_day", "free_days", "by", "grace"):
+        if name in late.model_fields_set and not due:
+            raise SettingsError(
+                f"{file.where('late', name)}: {name} does nothing without `due`: nothing is late"
+            )
+    return late.model_copy(update={"due": due})
 
 
 def _number(text: str, most: float, what: str, instead: str = "") -> float:
