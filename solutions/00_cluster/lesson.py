@@ -332,9 +332,9 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limi
 course.predictions.compare("predict_idle", idle)
 
 # %% [markdown]
-# The rest is startup (launcher, Python, imports) and text output. If a long training run shows a share like this, it
-# is waiting for something (lesson 04). Slurm's `seff` prints the share of time in which the cores were busy, the *CPU
-# efficiency*. (A laptop has none.)
+# The rest is startup (launcher, Python, imports) and text output: in a long run, a small share. It does not show a rank
+# that waits *within* an epoch (lesson 04). Slurm's `seff` prints the share of time in which the cores were busy, or
+# busily waiting: the *CPU efficiency*. (A laptop has none.)
 #
 #     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS
 #     seff JOB
@@ -405,8 +405,8 @@ course.answers.note(faults_jobs=faults_jobs)
 #
 # ## Look up later
 #
-# **Cores and GPUs.** `1 cores` in a task's line means **binding**: the launcher has tied this task to one
-# core. If each task on a node names *all* cores of the job, nothing is bound, and they may get in each other's way.
+# **Cores and GPUs.** `1 cores` in a task's line of a job with several means **binding**: the launcher has tied this
+# task to one core. If each task on a node names *all* cores of the job, nothing is bound, and they may get in each other's way.
 # These commands print how many cores you may use, and which ones. (Two tasks with the same list share its cores.)
 #
 #     nproc
@@ -453,7 +453,7 @@ course.plots.nodes()
 #
 # - You request with directives, the scheduler decides, the launcher starts the ranks, and environment
 #   variables tell each rank which one it is.
-# - Requesting tasks starts none of them. One dead rank ends the job for all ranks.
+# - Requesting tasks starts none of them. One dead rank ends the job for all ranks (`launch` asks Slurm for that).
 # - A job's results and errors go to two files, whose names contain the job's number.
 # - You pay for the cores that you hold. The accounting says how long you held them.
 # - What differs between computers is in the site's file.

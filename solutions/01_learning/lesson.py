@@ -257,7 +257,7 @@ course.plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #
 # - `d_scores`, the slopes of the scores, are (probabilities − one-hot) / n. This remains after softmax and
 #   log cancel. The / n is there because the loss is a mean over n images. To subtract one-hot, subtract 1 at
-#   `[np.arange(n), labels]`, in a copy.
+#   each image's own label, in a copy.
 # - w2 gets the product of `hidden` and `d_scores` that has w2's shape. b2 gets the sum of `d_scores` over the images
 #   (`axis=0`).
 # - The slopes of the hidden layer are `d_scores @ w2.T`, but only where relu let something through. A
@@ -277,7 +277,7 @@ course.check("1.3", train.forward, train.backward)
 # gradient of 32 images is noisier, but allows 1,875 steps. So shuffle the images, cut them into batches, and
 # take one step for each batch. This is **stochastic gradient descent**. (MNIST is already shuffled. Without shuffling,
 # the accuracy was still 0.92 to 0.93: 12,800 images, three seeds.) A colleague wrote `minibatches` like this. All
-# batches have the right size, and yet an epoch misses a third of the images. Repair it.
+# batches have the right size, and yet an epoch misses 37 % of the images. Repair it.
 #
 #     return [rng.permutation(n)[first : first + batch] for first in range(0, n, batch)]
 
@@ -417,7 +417,7 @@ course.predictions.compare("predict_divergence", diverges)
 # ## Recap
 #
 # - The bound on the rate, 2 / *a*, follows from the curvature, and you can compute it before you run.
-#   Weights in random positions know nothing: what counts is which weights belong together.
+#   Weights in random positions know nothing: what counts is the place of each weight.
 # - Learning is a form with free numbers, a loss, its gradient, and many small steps.
 # - Back-propagation is the chain rule from the loss to every weight. Check it with central differences.
 # - An epoch has ceil(samples / batch) steps. The last one may be smaller.

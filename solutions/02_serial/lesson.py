@@ -181,7 +181,7 @@ course.plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # - A course at Jülich reported 8, 7, 7 and 7 s per epoch and a test accuracy of 0.9805 for this program, with
 #   TensorFlow 1.13 on one GPU (60,000 images, 4 epochs). One core of a current server CPU, with TensorFlow 2.21,
 #   needed about 2 s when nothing else ran. Do not divide the two times: versions, hardware and years differ.
-# - You may divide times if only the hardware differs. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU cores and
+# - You may divide times if only the hardware differs. The same program with ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU cores and
 #   14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is **acceleration**,
 #   which compares one device with another, and says nothing about how a program scales. **Speedup** compares N
 #   devices with one of the same kind.
@@ -211,8 +211,8 @@ def epoch_time(seconds):
 course.check("2.3", epoch_time)
 
 # %% [markdown]
-# Back to the run at the top of this page. Its last two epochs took 7.7 and 10.4 s, so an epoch takes about 9 s, and the
-# next one may be a quarter longer or shorter. No rounding says so: only repeats do.
+# Back to the run at the top of this page. Its last two epochs took 7.7 and 10.4 s: the same work, a third longer. "About
+# 9 s" is all that you can say, and no rounding warns you of that: only repeats do.
 #
 # **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on four do not
 # mean a speedup of 2.80, but a speedup between two numbers. Which numbers?
@@ -292,7 +292,7 @@ for n, seconds in medians(steps, rounds=20).items():
     print(f"a step of {n:3} images: {1e3 * seconds:6.2f} ms, {n / seconds:9,.0f} images per second")
 
 # %% [markdown]
-# The larger step takes longer, but less than eight times as long, because every step clears, fills and applies 407,050
+# The larger step takes longer, but less than eight times as long, because every step computes and applies 407,050
 # gradients, whatever the number of its images. Speed jobs work like your timer (`speed.py`, from lesson 07 on): one rank, silent
 # ranks and ranks that communicate take turns, and the result is a median over the rounds. On a GPU a timer must also
 # wait until the GPU has finished (`torch.cuda.synchronize()`): a call returns earlier.
@@ -309,7 +309,7 @@ for n, seconds in medians(steps, rounds=20).items():
 # | `epoch` | the same | the same | N times | 1/N | 1/N |
 # | `weak` | N times: each rank brings its own | the same | N times | the same | the same |
 #
-# *Strong* scaling does not change the training, but each rank has less to do between two exchanges. *Epoch*
+# *Strong* scaling does not change the training (without batch normalisation, lesson 03), but each rank has less to do between two exchanges. *Epoch*
 # scaling keeps the ranks busy, but the training takes fewer, larger steps. Lesson 09 measures what that
 # does to the accuracy. *Weak* scaling asks a different question: not "how much sooner?" but "how much more
 # in the same time?" A speedup that does not name its kind of scaling says little.
@@ -368,7 +368,6 @@ course.answers.note(
 # |---|---|
 # | a "speedup" that vanishes when you train longer | the first epoch is in the mean |
 # | steps that take no time on a GPU | the clock was read before the device had finished |
-# | PyTorch's loss stops falling far above 0, though the accuracy is good | softmax in the network *and* in `CrossEntropyLoss` |
 # | a throughput that is a sixth too high | the 10,000 test images were counted as trained |
 # | a loss of 1.8 in the first epoch (PyTorch; Keras 8.8), not 0.4, and an accuracy of 0.92 to 0.93, not 0.95 (12,800 images, three epochs, one seed) | pixels not divided by 255: Adam hides most of it |
 # | an A100's seconds divided by a V100's | two kinds of hardware: `device` differs in the records |

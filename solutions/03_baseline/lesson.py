@@ -78,10 +78,24 @@ course.answers.note(predict_bytes=predict_bytes)
 # *pickles*, and unpickling a file runs whatever its author wrote into it. So `data.load` verifies their
 # checksums first.
 #
-# In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue.
+# In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue. A colleague's `decode` turns
+# such a row into an image: `return row.reshape(32, 32, 3)`. What is in these eight photographs?
+
+# %%
+import numpy as np
+
+cifar = data.load("cifar10", as_float=False)  # bytes: 154 MB instead of 614
+print("train", cifar.x_train.shape, cifar.x_train.dtype, "test", cifar.x_test.shape)
+print("images of each class:", np.bincount(cifar.y_train))
+
+rows = cifar.x_train[:8].transpose(0, 3, 1, 2).reshape(8, 3072)  # as they stand in the file
+course.plots.images(rows.reshape(8, 32, 32, 3), ["?"] * 8)
+
+# %% [markdown]
+# The shape is right, and nothing raises an error. A network trains on such pictures, too. **Look at your data once,
+# exactly as it enters the network.**
 #
-# **Exercise 3.1.** `decode` turns a row into an image of shape (32, 32, 3). A colleague wrote
-# `return row.reshape(32, 32, 3)`: the right shape, and a wrong picture. Repair it.
+# **Exercise 3.1.** Repair `decode`.
 
 
 # %% tags=["exercise"]
@@ -95,24 +109,11 @@ def decode(row):
 course.check("3.1", decode)
 
 # %%
-import numpy as np
-
-cifar = data.load("cifar10", as_float=False)  # bytes: 154 MB instead of 614
-print("train", cifar.x_train.shape, cifar.x_train.dtype, "test", cifar.x_test.shape)
-print("images of each class:", np.bincount(cifar.y_train))
-
-rows = cifar.x_train[:8].transpose(0, 3, 1, 2).reshape(8, 3072)  # as they stand in the file
 names = ["plane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 labels = [names[label] for label in cifar.y_train[:8]]
-right = [decode(row) for row in rows]
-noise = [row.reshape(32, 32, 3) for row in rows]
-course.plots.images(np.array(right + noise), labels + ["noise"] * 8)
+course.plots.images(np.array([decode(row) for row in rows]), labels)
 
 # %% [markdown]
-# The second row of pictures shows the same bytes after the obvious `reshape(32, 32, 3)`. It raises no error,
-# and a network trains on such pictures without complaint. **Look at your data once, exactly as it enters the
-# network.**
-#
 # ## The program
 #
 # The next cell shows how `train.py` differs from lesson 02's program. (Your copy has two open gaps.)
@@ -165,7 +166,7 @@ course.check("3.2", train.prepare)
 # |---|---|
 # | `include_top` | whether to include the last layers, which turn features into classes |
 # | `weights` | `"imagenet"`: trained weights, **downloaded**; `None`: random ones |
-# | `input_shape` | height, width, colours; at least 32 × 32 |
+# | `input_shape` | height, width, colours; at least 32 × 32, for some networks more |
 # | `pooling` | without top: `None`, `"avg"` or `"max"` of each feature's picture |
 # | `classes` | how many classes, with top and without trained weights |
 #
@@ -181,7 +182,7 @@ course.check("3.3", train)
 # **Exercise 3.4.** Predict the output shapes, one tuple for each letter. The first entry is `None`, because
 # the batch is not known yet.
 #
-# | | `ResNet50V2(weights=None, …)` |
+# | | an untrained ResNet50V2 with |
 # |---|---|
 # | a | `input_shape=(128, 128, 3), classes=10` |
 # | b | `input_shape=(128, 128, 3), include_top=False` |
@@ -231,14 +232,14 @@ course.predictions.compare("predict_steps", math.ceil(50_000 / 256), how="comput
 
 # %% [markdown]
 # "About", because a framework frees early what the backward pass does not need. On a CPU, a training step's peak
-# memory grew by 28 MB per image (TensorFlow 2.21, batches of 8, 24 and 40), not by 41 MB. Libraries and their working
-# space take about 2 GB of a GPU. So an A100 with 40 GB is full somewhere between a batch of 920 and one of 1,350, and
+# memory grew by 28 MB per image (TensorFlow 2.21, batches of 8, 24 and 40), not by 41 MB. If libraries and their working
+# space take 2 GB (`nvidia-smi` shows it), an A100 with 40 GB is full somewhere between a batch of 920 and one of 1,350, and
 # 2,048 does not fit (computed, not measured; lesson 05 chooses its batch in this way). **The largest batch follows
 # from the device's memory.**
 #
 # ## Fewer bits
 #
-# Halving the bytes per number halves that memory. GPUs also multiply short numbers many times faster: an
+# Halving the bytes per number halves what is saved in it. GPUs also multiply short numbers many times faster: an
 # A100's data sheet promises 19.5 TFLOP/s in float32, 156 in TF32 and 312 in 16 bits. What you lose depends
 # on where you save the bits:
 #
@@ -263,7 +264,7 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 # parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
 # `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of lesson
 # 13. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not for other
-# products (versions 2.21 and 2.13). So the same "float32" program multiplies with 10-bit mantissas (three decimal
+# products (versions 2.21 and 2.13). So the same "float32" program in TensorFlow multiplies with 10-bit mantissas (three decimal
 # digits) and adds in float32 on an A100 or H100, and has 23 bits for both on a V100 or a CPU. When you quote a
 # throughput, quote the precision with it.
 #
@@ -396,39 +397,12 @@ import shlex
 print("sbatch job.sbatch --model ResNet152V2", shlex.join(train_words))
 
 # %% [markdown]
-# Run it **interactively** first, where you see errors at once, then as a **job**. In a terminal, in this folder:
-#
-#     source ~/.dl-course/site.sh
-#
-# This sets what your site requires of a job, such as account, partition and GPUs. On a cluster, next request a node
-# (`--cpus-per-task=2` for `smoke`). Inside the allocation, load the file again, which loads the software:
-#
-#     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
-#     source ~/.dl-course/site.sh
-#
-# Then, for `full`:
-#
-#     launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out
-#     exit
-#
-# A laptop has nothing to allocate. For `smoke`, type this (in an allocation, use `launch python`
-# instead of `python`):
-#
-#     export small="--size 32 --train-samples 256 --test-samples 128 --batch-size 32"
-#     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
-#
-# Then submit, for `smoke`:
-#
-#     sbatch job.sbatch --model ResNet152V2 $small --epochs 3
-#
-# and for `full`:
+# Type it in a terminal, in this folder, after `source ~/.dl-course/site.sh`. For `full`, it is:
 #
 #     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
 #
-# Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. For the first half
-# minute or so you see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that were
-# also running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s, and the whole program took
-# 47 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
+# On two CPU cores that were also running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s,
+# and the whole program took 47 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
 #
 # ## Traps
 #
@@ -437,7 +411,7 @@ print("sbatch job.sbatch --model ResNet152V2", shlex.join(train_words))
 # | killed, exit code 137 | the whole array, 9.8 GB, was resized at once in a job with less memory |
 # | training works, but badly; pictures are colour noise | reshape to (32, 32, 3) without transposing |
 # | the job prints nothing and reaches its time limit | `weights="imagenet"` waits for the internet |
-# | test accuracy 0.10 while the training accuracy rises | batch normalisation has not settled yet; train longer |
+# | test accuracy 0.10 while the training accuracy rises | batch normalisation has not settled yet: train longer; or the test images are prepared differently |
 # | out of memory at batch 2,048 | the layers' outputs, times the batch: compute their size, reduce the batch and run everything again |
 # | fewer steps per epoch than ceil(n / batch) | the last batch was dropped, or you used another data set |
 # | a "baseline" far slower than the published one | perhaps the device waits for its pictures: lesson 04 |
@@ -449,10 +423,10 @@ print("sbatch job.sbatch --model ResNet152V2", shlex.join(train_words))
 # - Prepare large inputs batch by batch, inside the input pipeline.
 # - A network of Keras Applications is one call. Count its parameters before you quote a number.
 # - Memory holds parameters, gradients and the optimizer's numbers, plus the layers' outputs times the batch.
-#   Numbers with half the bits need half the memory, but have fewer digits.
+#   What is kept in half the bits needs half the memory, but has fewer digits.
 # - A baseline is one device's median epoch time without the first epoch, and everything that it depends on:
-#   network, size, batch, device, precision, versions. Divide it by the time on N devices only if all of
-#   these agree.
+#   network, size, batch, device, precision, versions. Divide it by the time on N devices only if these
+#   agree, and say whether the batch is that of a device or of all.
 #
 # **Submit** your work in a terminal:
 #

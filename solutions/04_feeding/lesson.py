@@ -128,21 +128,21 @@ for name, labels in orders.items():
     print(f"{name}: {min(shares):.2f} to {max(shares):.2f}, median {np.median(shares):.2f}")
 
 # %% [markdown]
-# The numbers are the share of the most frequent class in each batch of 64. With ten classes, about 0.15 is good.
+# The numbers are the share of the most frequent class in each batch of 64. With ten classes, about 0.16 is good.
 # 1.00 means a batch of a single class: the network learns airplanes, then forgets them for automobiles, and the
-# loss looks like the teeth of a saw. A buffer of two or three packs repairs most of that, but not
-# all. **Write packs mixed.** Then the random order and the buffer suffice.
+# loss looks like the teeth of a saw. A buffer of two or three packs helps, but some
+# batches are still more than half one class. **Write packs mixed.** Then the random order and the buffer suffice.
 #
 # ## The stages
 #
 # | stage | what it does | where it belongs |
 # |---|---|---|
-# | `map(decode, num_parallel_calls=n)` | opens and decodes *n* pieces at once | first; n = cores of the job |
+# | `cache()` | keeps everything so far in memory | after what is slow, before what is random, where the data is still small |
+# | `map(decode, num_parallel_calls=n)` | opens and decodes *n* pieces at once | where there are pieces; n = cores of the job |
+# | `prefetch(n)` | prepares *n* batches while the network computes | where the network takes them |
+# | `prepare(…)` | batches, scales and resizes (lesson 03) | 50,000 images are 0.15 GB as bytes of 32 × 32, and 9.8 GB as floats of 128 × 128 |
+# | `shuffle(buffer)` | draws from a buffer, anew in each epoch | where it draws samples, not batches |
 # | `unbatch()` | turns a pack into single samples | before anything is shuffled |
-# | `cache()` | keeps everything so far in memory | after the expensive stages, before the random ones, where the data is still small |
-# | `shuffle(buffer)` | draws from a buffer | after `cache`, on samples and not on batches |
-# | `prepare(…)` | batches, scales and resizes (lesson 03) | after `cache`: 50,000 images are 0.15 GB as bytes of 32 × 32, and 9.8 GB as floats of 128 × 128 |
-# | `prefetch(n)` | prepares *n* batches while the network computes | last |
 #
 # **Exercise 4.3.** Complete `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`,
 # `buffer`, `size`, `batch_size` and `prefetch`. Call `cache()` and `prefetch()` only if the arguments
@@ -215,7 +215,7 @@ course.expectations.compare(
 # **What you should see.**
 #
 # - Packs deliver a few times as many images per second as single files, although *both* come from memory: you wrote
-#   them a moment ago, and the system keeps what it can. What remains is the cost of opening.
+#   them a moment ago, and the system keeps what it can. What remains is the cost of each file: to open it, and to decode it alone.
 # - Packs are nearly as fast as memory. Both are limited by the work that `tf.data` does on every sample
 #   (unbatch, shuffle, batch). Reading packs without that work is much faster still: see below.
 # - Two cores decode two files at once. On an idle machine that gains up to a factor of two. If others use the cores, it
@@ -386,7 +386,7 @@ add = min(timeit.repeat(lambda: np.add(a, b, out), number=1, repeat=7))
 product = min(timeit.repeat(lambda: m @ m, number=1, repeat=7))
 bandwidth, arithmetic = gigabytes_per_s(len(a), add), gigaflops(1024, product)
 print(f"a + b:   {bandwidth:6.1f} GB/s, {len(a) / add / 1e9:6.1f} GFLOP/s")
-print(f"a @ b:   {arithmetic:6.1f} GFLOP/s")
+print(f"m @ m:   {arithmetic:6.1f} GFLOP/s")
 print(f"Below {arithmetic / bandwidth:.1f} operations per byte, this core waits for memory.")
 
 # %% [markdown]
@@ -454,7 +454,7 @@ course.answers.note(conv_per_byte=conv_per_byte, faults_input=faults_input)
 # | the second run is far faster than the first | the system's file cache, not your change: compare runs of the same kind |
 # | more loader workers, slower | more workers than the job has cores |
 # | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound, with prefetch |
-# | out of memory (exit code 137) after the first epoch | `cache()` after `prepare`: floats of full size |
+# | out of memory (exit code 137) late in the first epoch | `cache()` after `prepare`: floats of full size |
 # | fewer images per epoch than the set has | a pack was cut off, or `drop_remainder=True` |
 # | your support team writes to you | millions of small files on the shared file system |
 #

@@ -25,7 +25,6 @@ NOT_HERE = {
     "salloc --nodes=1 --ntasks=2 --cpus-per-task=1 --time=01:00:00": SLURM,
     "salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00": SLURM,
     "exit": "gives an allocation back, and there is none",
-    "launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out": FULL,
     "sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
     "sbatch --array=1-5%1 job.sbatch": "its gap, exercise 15.5, is checked below the text",
 }
@@ -38,8 +37,6 @@ REPEATS = {
     "squeue --me": "page 00",
     "cluster logs -f JOB": "test_laptop_commands.py",
     "grep -v MLLOG 02_keras_*.out": "page 00, with another file",
-    "python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out": WHOLE,
-    "sbatch job.sbatch --model ResNet152V2 $small --epochs 3": WHOLE,
     "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
     "sbatch job.sbatch --rounds 9 --levers bfloat16+compile --batch-size 16": WHOLE,
     "sbatch --ntasks=4 job.sbatch --replicas 2": "test_lesson_11.py",
