@@ -389,16 +389,9 @@ course.answers.note(baseline_epoch_s=course.measure.epoch_time(baseline).value)
 # Lesson 05 asks whether this larger network scales better. To answer that for your own machine, you need its
 # baseline, too. Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
 # --train-samples 256 --test-samples 128 --batch-size 32`. With the sizes in `job.sbatch`, two cores would need hours.
-# The next cell prints your command.
-
-# %%
-import shlex
-
-print("sbatch job.sbatch --model ResNet152V2", shlex.join(train_words))
-
-# %% [markdown]
-# Type it in a terminal, in this folder, after `source ~/.dl-course/site.sh`. For `full`, it is:
+# Type the first line for `smoke` and the second for `full`, in a terminal, after `source ~/.dl-course/site.sh`:
 #
+#     sbatch job.sbatch --model ResNet152V2 --size 32 --train-samples 256 --test-samples 128 --batch-size 32 --epochs 3
 #     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
 #
 # On two CPU cores that were also running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s,

@@ -135,7 +135,8 @@ def test_the_hang_waits_for_the_gpu(programs, monkeypatch):
 
 def test_a_bucket_on_a_gpu_has_the_times_of_its_queue(programs, monkeypatch):
     """On a GPU, messages take 5 ms, but Python's calls return at once."""
-    buckets, way, now = programs("buckets"), SimpleNamespace(times=[]), [0.0]
+    gpu = torch.device("cuda")
+    buckets, way, now = programs("buckets"), SimpleNamespace(times=[], device=gpu), [0.0]
 
     class Event:
         def __init__(self, enable_timing):
@@ -147,11 +148,10 @@ def test_a_bucket_on_a_gpu_has_the_times_of_its_queue(programs, monkeypatch):
         (done := torch.futures.Future()).set_result([tensor])
         return SimpleNamespace(get_future=lambda: done)
 
-    monkeypatch.setattr(buckets.torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(buckets.torch.cuda, "Event", Event)
     monkeypatch.setattr(buckets.dist, "all_reduce", all_reduce)
     monkeypatch.setattr(buckets.dist, "get_world_size", lambda: 2)
-    began = buckets.mark()
+    began = buckets.mark(gpu)
     for _ in range(2):
         buckets.Way.exchange(
             way, None, SimpleNamespace(index=lambda: 3, buffer=lambda: torch.ones(2))

@@ -23,10 +23,8 @@ NOT_HERE = {
     "nvidia-smi": "there is no GPU",
     "srun --jobid=JOB --overlap nvidia-smi": SLURM,
     "salloc --nodes=1 --ntasks=2 --cpus-per-task=1 --time=01:00:00": SLURM,
-    "salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00": SLURM,
     "exit": "gives an allocation back, and there is none",
     "sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
-    "sbatch --array=1-5%1 job.sbatch": "its gap, exercise 15.5, is checked below the text",
 }
 # Slurm's own are typed on a Slurm: tests/cluster/box/test_box_typed.py.
 
@@ -40,6 +38,8 @@ REPEATS = {
     "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
     "sbatch job.sbatch --rounds 9 --levers bfloat16+compile --batch-size 16": WHOLE,
     "sbatch --ntasks=4 job.sbatch --replicas 2": "test_lesson_11.py",
+    "sbatch job.sbatch --model ResNet152V2 --size 32 --train-samples 256 --test-samples 128 "
+    "--batch-size 32 --epochs 3": "its job_compare.sbatch, with MobileNet",
 } | {f"lessons submit {lesson}": WHOLE for lesson in LESSONS}
 PREPARES = ("source ", "export ")
 # As typed, but on less: the same program and options.
