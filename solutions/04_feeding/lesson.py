@@ -43,9 +43,8 @@ small = "--train-samples 6400 --size 32 --batch-size 64 --buffer 512 --epochs 4"
 sizes = {"smoke": small, "full": "--epochs 3"}[profile].split()
 
 # %% [markdown]
-# Two recorded inputs read the same images, in batches of 64, with a wait of 12 ms in place of each training step. Both
-# have a fault. Can you see either of them in this picture? (At the end of this page, you name both. Other jobs used this
-# machine, too, so a slightly longer or shorter epoch says little.)
+# Two recorded inputs read the same images, in batches of 64, with a wait of 3 ms in place of each training step. Both
+# have a fault. Can you see either of them in this picture? (At the end of this page, you name both.)
 
 # %%
 recorded = {letter: course.runs(f"records/{letter}.rec")[0] for letter in "gmrz"}
@@ -414,7 +413,7 @@ print(f"Below {arithmetic / bandwidth:.1f} operations per byte, this core waits 
 #
 # The seconds are those of a typical epoch. `over_sum` compares each epoch's seconds with those of its input and its
 # waits, one after the other. `kept` compares the order of the images with the previous epoch's: 1 means the same, 0 a new
-# one. `neighbours` is the share of images that follow the one stored before them. (Other jobs used this machine, too.)
+# one. `neighbours` is the share of images that follow the one stored before them.
 #
 # Write the letters of `g`, `m`, `r` and `z` in this order, as one word.
 
