@@ -135,17 +135,6 @@ course.show_diff(
 )
 
 # %% [markdown]
-# | line | what happens without it |
-# |---|---|
-# | a list of devices, `--n-gpus` of them | the strategy takes **all** devices that it sees |
-# | `MirroredStrategy(devices)` | with `OneDeviceStrategy` one device works, the others are only allocated |
-# | build and compile inside `strategy.scope()` | build outside, compile inside: `ValueError`; both outside: one device, no error; build inside, compile outside: it trains, but the optimizer counts its steps on one device |
-# | `for_all`: the batch | each replica gets 1/N of the work it should have, in N times the steps |
-# | `for_all`: the rate | N times fewer steps, each no longer than before |
-#
-# On GPUs, NCCL exchanges the gradients, over NVLink where there is some (lesson 06 measures both). Without GPUs the
-# program creates *logical* CPU devices, which share the cores: the program is the same, but nothing gets faster.
-#
 # Each device must hold the whole network, as you said in 5.1, and all copies must stay equal. The strategy takes care
 # of both, for everything that is created in its scope. (`compile` enters the scope of its network by itself. But the
 # optimizer that you pass to it was created before that.)
@@ -159,6 +148,17 @@ import train
 course.check("5.2", train)
 
 # %% [markdown]
+# | line | what happens without it |
+# |---|---|
+# | a list of devices, `--n-gpus` of them | the strategy takes **all** devices that it sees |
+# | `MirroredStrategy(devices)` | with `OneDeviceStrategy` one device works, the others are only allocated |
+# | build and compile inside `strategy.scope()` | build outside, compile inside: `ValueError`; both outside: one device, no error; build inside, compile outside: it trains, but the optimizer counts its steps on one device |
+# | `for_all`: the batch | each replica gets 1/N of the work it should have, in N times the steps |
+# | `for_all`: the rate | N times fewer steps, each no longer than before |
+#
+# On GPUs, NCCL exchanges the gradients, over NVLink where there is some (lesson 06 times it on yours). Without GPUs the
+# program creates *logical* CPU devices, which share the cores: the program is the same, but nothing gets faster.
+#
 # ## The same training?
 #
 # **Exercise 5.3.** Complete `for_all` in `train.py`: what must batch and rate of one replica become, so that the table's
@@ -233,7 +233,7 @@ course.check("5.4", loss_of)
 # convolution and every normalisation. For ResNet50V2 with images of 128 × 128, the layers' shapes add up to 5.0
 # million such numbers per image, which is 20 MB in float32. The outputs of all layers would be 41 MB. A framework
 # keeps an amount between the two. The textbook quoted below trained with a batch of 2,048 images on 64 GB, so 30 MB
-# per image are enough. Parameters, their gradients and the optimizer's state take 0.2 to 0.4 GB, whatever the batch
+# per image are enough. Parameters and their gradients take 0.2 GB (with Adam's state 0.4), whatever the batch
 # size. Libraries and their workspace take about 2 GB. So
 #
 # **images ≤ (memory − 2 GB) / 30 MB**: 1,270 in 40 GB, 2,070 in 64 GB, 2,600 in 80 GB.
@@ -359,8 +359,8 @@ course.plots.faults(broken, path="", more=["replicas", "first_loss", "away_after
 #    **m**odel) as one word of four letters: 16 jobs try 16 learning rates · an 80 GB network on 64 GB GPUs
 #    · last year's 12 hours of training must now take 2 hours · a forecast that reads ten times as many
 #    images each night.
-# 2. The five runs at the top of the page are runs of `break_it.py` on **four** replicas. After one step A is 0.0023 away
-#    from one device, B 2e-8, C 0.0091, D 0 and E 0.0056. Which is `batch`, which `mean`, which `nothing`, which `rate`,
+# 2. The five runs at the top of the page are runs of `break_it.py` on **four** replicas. After one step B is 2e-8
+#    away from one device, and D 0. Which is `batch`, which `mean`, which `nothing`, which `rate`,
 #    which `scope`? Write the letters in this order, as one word.
 #
 # **Open, for no points.** On two cores, two replicas are no faster than one. Shorten their epoch without changing
@@ -388,12 +388,12 @@ course.answers.note(goals=goals, five_runs=five_runs)
 # | rate 0.02 instead of 0.04; loss 2.302 instead of 2.300 after five epochs of a tiny network | the rate was not scaled, and there are half as many steps |
 # | a loss that differs from one device's in the second digit, before anything was learnt | batch normalisation by replica: 3.28, not 3.12, for 32 images that get brighter from the first to the last |
 # | the loss begins at 4.6, twice as high | the mean over one replica's images, then the sum of the gradients: twice the rate |
-# | four GPUs slower than one: 26 s against 21.5 s | the mean includes the first epoch: 29 and 14 s on one GPU, 47 and 5 s on four (J. Torres' textbook) |
+# | four GPUs slower than one: 26 s against 21.5 s | the mean of two epochs includes the first: 29 and 14 s on one GPU, 47 and 5 s on four (J. Torres' textbook) |
 #
 # ## Recap
 #
 # - List the devices, create the strategy, build and compile in its scope, and scale batch and rate.
-# - Four GPUs gave 2.5 to 3.2 times the speed of one (the textbook's ResNet50V2): about 70 %.
+# - Four GPUs gave 2.5 to 3.2 times the speed of one (the textbook's ResNet50V2): 61 to 81 %.
 # - Ask the variables how many copies they have. Do not trust the flag.
 # - State speedups as intervals if the log gives whole seconds.
 #

@@ -71,7 +71,7 @@ course.answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_s
 # %% [markdown]
 # ## Synchronous training
 #
-# Algorithm 1 of every paper on the subject: broadcast the initial parameters · each worker takes its slice of the batch
+# Algorithm 1 of most papers on the subject: broadcast the initial parameters · each worker takes its slice of the batch
 # · forward and backward · **aggregate the gradients** · update.
 #
 # ## A parameter server
@@ -290,8 +290,8 @@ course.plots.faults(broken, more=["first_step", "away_from_one_rank"])
 #
 # Part of the exchange can be hidden. The last layer's gradient is ready first, and can travel while earlier ones are
 # computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request; `request.Wait()` waits for it.
-# `total` must be another array. MPI reads `gradient` until `Wait`, but mpi4py does not keep it alive. If nothing else
-# does, its memory is reused or given back: the sum is garbage, or the job ends with a segmentation fault (two ranks, a
+# `total` must be another array. MPI reads `gradient` until `Wait`, but `Iallreduce` does not keep it alive. If nothing
+# else does, its memory is reused or given back: the sum is garbage, or the job ends with a segmentation fault (two ranks, a
 # million numbers, Open MPI 5.0.11).
 #
 # **Exercise 6.5.** Complete `overlapped_allreduce` in `collectives.py`.
@@ -346,7 +346,7 @@ course.plots.allreduce_times(points, lines, [unseen])
 #
 # ## Why rings lose when ranks are many
 #
-# The ring's bytes do not grow with p, but the number of its messages does. There are 2(p − 1), one after another, and
+# A rank of the ring sends less than two arrays for any p, but in 2(p − 1) messages, one after another, and
 # each has latency α. A **tree** sends whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling**
 # (partners at distance p/2, p/4, …, each time with half the data) sends as few messages as the tree and as few bytes
 # as the ring. The cell assumes α = 5 µs and 12.5 GB/s, typical of one network card between nodes. Before you run it,
@@ -378,7 +378,7 @@ for n in (4_000, 102_500_000):
 # bandwidth** is algorithm bandwidth times 2(p − 1)/p: the bytes that each rank of a ring really moves. Compare bus
 # bandwidth with the data sheet. NVIDIA's nccl-tests (`all_reduce_perf`) prints both as `algbw` and `busbw`.
 #
-# Most of a network's gradients are small. Horovod and DDP copy many into one buffer and send that: **fusion**.
+# Most of a network's gradient arrays are small. Horovod and DDP copy many into one buffer and send that: **fusion**.
 
 # %%
 places = {"here": {}}

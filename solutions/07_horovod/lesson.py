@@ -216,7 +216,7 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 #   the batches of all ranks. Up to rounding, `update_error`, the difference, is 0. Test any distributed program in
 #   this way.
 # - **An epoch is no shorter on several ranks**, because each still reads every image. Here it is longer: 407,050
-#   gradients are sent after each step. On two cores of a shared AMD EPYC (two threads per rank), 3,200 images took 0.4
+#   gradients are sent in each step. On two cores of a shared AMD EPYC (two threads per rank), 3,200 images took 0.4
 #   s per epoch on one rank and 0.9 to 1.0 s on two.
 # - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000 images.
 #
@@ -301,7 +301,7 @@ for name, run in broken.items():
     print(f"without {name:9} you say: {diagnose(start, run.end['param_spread'], rate)}")
 
 # %% [markdown]
-# Neither spread nor rate shows the other two faults. For `guard`, read the file back.
+# Neither spread nor rate shows the other two faults. For `guard`, read the file back. For `seeds`, what do you compare?
 #
 # ## How much faster?
 #
@@ -318,7 +318,7 @@ for name, run in broken.items():
 # - **ceiling** = N × alone / silent, the speedup of copies that never communicate;
 # - **share** = silent / together: how much of the ceiling is left after your exchange. Above 1 it is noise.
 #
-# Each ratio is computed within a round, so other load on the machine affects all phases equally. Some randomly chosen
+# Each ratio is computed within a round, so other load on the machine affects all phases about equally. Some random
 # updates are computed again, to find ranks that skip the exchange, which would be faster.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP, 0.4 ms at the 156
@@ -512,7 +512,7 @@ course.plots.tensor_timeline(steps[-4:-1])
 # ## Recap
 #
 # - Five steps: init, pin, wrap and scale, broadcast, rank 0 writes. Most prevent faults that raise no error.
-# - The spreads *before the first step* and *at the end* identify a fault; accuracy does not.
+# - The two spreads and the rate name four of the six faults; accuracy names none.
 #
 # **Submit** your work in a terminal:
 #

@@ -15,10 +15,10 @@
 #
 # **Who reads which sample?**
 #
-# In lesson 07 every rank read all images, and only the number of epochs was divided. Here each rank reads its
-# own files. That makes an epoch shorter and needs less memory. It also introduces new mistakes that raise no
-# error: images that nobody reads, images that everybody reads, and ranks that wait forever. The tool is a
-# decorator modelled on Jülich's `hpc4neuro`. You write its core yourself.
+# In lesson 07 every rank read all images, and only the number of epochs was divided. Here each rank trains on its
+# own files. That makes an epoch shorter. It also introduces new mistakes that raise no error: images that nobody
+# reads, images that everybody reads, and ranks that wait forever. The tool is a decorator modelled on Jülich's
+# `hpc4neuro`. You write its core yourself.
 #
 # Allow 75 minutes. On two CPU cores all runs on this page together take about a minute.
 
@@ -128,11 +128,17 @@ course.check("8.2", accuracy)
 # And if rank 0 finds no folder? If it just raised an error, the others would wait for its message until the job's time
 # limit (with plain mpi4py; `python -m mpi4py` would end them). **An error has to travel like data.**
 #
-# **Exercise 8.3.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()` and two calls for messages.
-# `bcast(thing)` *returns* rank 0's argument on every rank. `scatter(list)` *returns* item r of rank 0's list on
-# rank r. Every rank calls them, rank 0 too. The other ranks' arguments are ignored: pass `None`. Items are dealt like
-# cards: of 7 files, rank 0 of 2 gets files 0, 2, 4 and 6. Fewer items than ranks is an error, too. The check runs your
-# function on ranks that are threads of this notebook.
+# **Exercise 8.3.** Write what one rank does. Items are dealt like cards: of 7 files, rank 0 of 2 gets files 0, 2, 4
+# and 6. Fewer items than ranks is an error, too. The check runs your function on ranks that are threads of this
+# notebook. Every rank makes these calls:
+#
+# | call | returns |
+# |---|---|
+# | `comm.Get_rank()`, `comm.Get_size()` | this rank, the number of ranks |
+# | `comm.bcast(thing)` | rank 0's argument, on every rank |
+# | `comm.scatter(list)` | item r of rank 0's list, on rank r |
+#
+# Only rank 0's arguments count: the others pass `None`.
 
 
 # %% tags=["exercise"]
@@ -215,9 +221,9 @@ print(f"{np.concatenate(gradients).mean():.4f}; weights {weights[0]:.4f} and {we
 # ## The diff
 #
 # New since lesson 07: the decorator; `load_parts`, which reads only this rank's files; an agreed number of steps; as
-# many epochs on each rank as were asked for; `MetricAverageCallback`, which averages loss and accuracy (otherwise
-# those of rank 0's images only). This callback comes before the record's. `last_weight` and `batches_of` weight the
-# last step.
+# many epochs on each rank as were asked for; `MetricAverageCallback`, which averages loss and accuracy (a mean of
+# means: exact only for equal shares). This callback comes before the record's. `last_weight` and `batches_of` weight
+# the last step.
 #
 # `probe.py` runs after each training, on the same ranks. It cuts a few images into parts with your functions, and
 # compares what the ranks read, pixel by pixel. Then ranks with *unequal* shares train for an epoch. Each process
@@ -286,8 +292,8 @@ course.predictions.compare("predict_epoch_ratio", ratio)
 #
 # `nodes.py` is lesson 07's program of the same name, with `my_files`, `common_steps` and the last step's weights from
 # your `train.py`. It trains ResNet50V2 on the parts of CIFAR-10 that your `partition` makes. They are in this folder.
-# On a cluster *all nodes see it*, but they all read from the same disks. On N ranks, each rank opens 64 / N files and
-# keeps 50,000 / N images in memory.
+# On a cluster *all nodes see it*, but they all read from the same disks. On N ranks, each trains on 64 / N files. That
+# saves no memory yet: for the test images, every rank still loads the whole data set.
 #
 # In the `full` profile, the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node has
 # GPUs (lesson 07). Nobody has run it on GPUs for this course yet. Should NCCL end it: [What NCCL
@@ -307,8 +313,8 @@ if profile == "full":
     display(course.plots.speedup(nodes))
 
 # %% [markdown]
-# **What you should see** in the `full` profile. If the curve bends between one node and two, the network is the cause
-# (lesson 07). If it bends later, the epoch has become too short: on 16 ranks it is 13 steps.
+# **What you should see** in the `full` profile. If the curve bends between one node and two, the network is the first
+# suspect (lesson 07). If it bends later, suspect a short epoch: on 16 ranks it is 13 steps.
 #
 # ## Without files: indices
 #
@@ -396,13 +402,13 @@ course.plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # **What you should see.** Measured on two ranks of one 2-core machine, 6,400 images in 8 files, 2 epochs, 2,000
 # test images:
 #
-# | without | images never read | read twice | last loss | test accuracy |
-# |---|---|---|---|---|
-# | `nothing` | 0 | 0 | 0.180 | 0.908 |
-# | `same` | 3,200 | 3,200 | 0.131 | 0.889 |
-# | `own` | 2,400 | 2,400 | 0.140 | 0.896 |
-# | `labels` | 0 | 0 | 2.285 | 0.097 |
-# | `steps` | 800 | 0 | ends in the first epoch: 100 steps and 75 | |
+# | without | images never read | read twice | test accuracy |
+# |---|---|---|---|
+# | `nothing` | 0 | 0 | 0.908 |
+# | `same` | 3,200 | 3,200 | 0.889 |
+# | `own` | 2,400 | 2,400 | 0.896 |
+# | `labels` | 0 | 0 | 0.097 |
+# | `steps` | 800 | 0 | ends in the first epoch: 100 steps and 75 |
 #
 # - Losing half of the images costs two hundredths of accuracy, and the training loss gets *better*: fewer images are
 #   memorised sooner. Only counting shows the fault.

@@ -52,7 +52,7 @@ def check_9_2(lr_at: Function) -> str:
     }
     for step, warmup, decay, right, mistakes in (
         (0, 10, "cosine", base, {0.0: "Begin at base, not at 0.", peak: "Warm up first."}),
-        (5, 10, "cosine", 0.85, {0.8: "The line begins at base: base + (peak - base) * …"}),
+        (5, 10, "cosine", 0.85, {0.8: "Where does your line begin: at 0, or at base?"}),
         (109, 10, "none", peak, {base: "Without decay the rate stays at peak."}),
         (10, 10, "cosine", peak, {cosine(10 / 110): COUNT_FROM}),
         (60, 10, "cosine", 0.8, {cosine(60 / 110): COUNT_FROM}),
@@ -124,7 +124,7 @@ def check_lars(lars: Function) -> None:
             advice = "Multiply the whole gradient by one number."
             raise CheckFailed("a gradient in the same direction", shown(scaled), advice)
         if not np.allclose(biases, [1, 2]):
-            advice = "Weights of 0 (new biases) would never move: leave their gradient unchanged."
+            advice = "Weights of 0 (new biases) would never move. Which gradient lets them move?"
             raise CheckFailed("an unchanged gradient for biases of 0", shown(biases), advice)
     [still] = lars([np.ones(2)], [np.zeros(2)], 0.01)
     if not np.array_equal(still, np.zeros(2)):

@@ -189,7 +189,7 @@ def lars(params, gradients, trust, ratio):
         (lambda p, g, t: lars(p, g, t, lambda w, g, t: w / g), "trust is missing"),
         (lambda p, g, t: g, "Nothing was scaled"),
         (lambda p, g, t: [t * a / np.linalg.norm(b) * 0 + b * (t * np.linalg.norm(a)
-         / np.linalg.norm(b)) for a, b in zip(p, g, strict=True)], "their gradient unchanged"),
+         / np.linalg.norm(b)) for a, b in zip(p, g, strict=True)], "would never move"),
         (lambda p, g, t: g[0], "list of two"),
         (lambda p, g, t: rates.lars(p, g, 0.01), "three factors"),
         (lambda p, g, t: [rates.lars(p, g, t)[0], *g[1:]], "Nothing was scaled"),

@@ -52,7 +52,7 @@ def check_6_4(train: Any) -> str:
     for numbers, right in (((4, 1, 60000, 128), 1875), ((4, 8, 60000, 128), 235)):
         epochs, _, n, batch = numbers
         mistakes = {
-            0.0: "int(4 / 8) is 0. Divide the samples of all epochs, and round up at the end.",
+            0.0: "int(4 / 8) is 0. How often does your formula cut something off?",
             right - 1: "Round up: the last, smaller batch is a step, too.",
             epochs * n // batch: "Each update takes a batch on every rank: batch * nranks samples.",
         }
