@@ -20,7 +20,6 @@ from autograder.measuring import (
     interval as interval,
     measure as measure,
     rounds as rounds,
-    scaling_laws as scaling_laws,
     study_table as study_table,
 )
 from autograder.reading.files import read_files

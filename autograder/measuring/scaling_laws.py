@@ -122,19 +122,3 @@ def lowest(speedups: Points, workers: int = 1024) -> Measure:
 
 def highest(speedups: Points, workers: int = 1024) -> Measure:
     return max(predictions(speedups, workers), key=lambda prediction: prediction.value)
-
-
-def textbook(
-    sizes: Sequence[int], speedups: Sequence[float]
-) -> dict[str, Callable[[float], float]]:
-    """Return the laws that these sizes can fit, as functions of the number of workers."""
-    points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
-    if not points or points[0] != (1, exact(1)):
-        raise NotMeasured("a textbook law needs a speedup of 1 on one worker")
-
-    def fitted(law: Law) -> Callable[[float], float]:
-        overheads = [overhead.value for overhead in law.fit(points)]
-        return lambda p: law.speedup(p, *overheads)
-
-    curves = {law.name: interval.measured_or_none(fitted, law) for law in LAWS}
-    return {name: curve for name, curve in curves.items() if curve}

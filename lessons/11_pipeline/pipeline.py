@@ -13,7 +13,7 @@ from lessons.toolkit.ranks.leaving import leave
 import plan
 from ranks import who_am_i
 
-# A rank that waits longer ends with an error. Each group needs it; the default is 30 minutes.
+# A rank that waits longer ends with an error. Each group needs it; Gloo's default is 30 minutes.
 PATIENCE = timedelta(seconds=60)
 
 

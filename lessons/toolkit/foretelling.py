@@ -57,7 +57,7 @@ TABLES = {
     ),
     "p100_vgg16": Table(
         "VGG16, 32 images per GPU, P100", TENSORFLOW, "images/s",
-        (1, 2, 4), (144, 281, 549), 8, 1.33,
+        (1, 2, 4), (144, 281, 549), 8, 1.32,
     ),
     "a100_minutes": Table(
         "ResNet-50 to 75.9 %, A100 GPUs of a Dell XE8545", "MLPerf training v2.0",

@@ -15,7 +15,7 @@
 #
 # **What does PyTorch do when I wrap a network, and what does it do without telling me?**
 #
-# DistributedDataParallel (DDP) is PyTorch's own way to train on many GPUs. Each rank has a copy of the network and
+# DistributedDataParallel (DDP) is PyTorch's usual way to train on many GPUs. Each rank has a copy of the network and
 # its own images, and the ranks average their gradients. You write the seven steps of a DDP program, then DDP itself.
 # You see what it does silently, what a late rank costs, and how a job hangs.
 #
@@ -59,7 +59,7 @@ def tell(*names):
 tell("Lightning")
 
 # %% [markdown]
-# Two processes read different images, and ended with the same parameters. Lightning connected the ranks, wrapped the
+# The processes read different images, and ended with the same parameters. Lightning connected the ranks, wrapped the
 # network in DDP, and put a `DistributedSampler` into the `DataLoader`. Next you write all this yourself.
 #
 # ## Predict
@@ -125,7 +125,7 @@ course.check("10.2", train)
 # %% [markdown]
 # This is the only difference from the serial program, with the number of the step beside each line:
 
-# %%
+# %% tags=["hide-input"]
 course.show_diff(
     "02_serial/train_torch.py",
     "train.py",
@@ -155,7 +155,8 @@ for measure in probe.measures:
 # convolutions and 128 images *on each rank* (`--model cnn`), an epoch went from 8.1–9.7 s on one rank to 4.3–6.5 s on
 # two (two idle cores of an AMD EPYC, Gloo).
 #
-# The sampler makes all shares equal by reading some images twice. The test images are divided without repeats.
+# Where it must, the sampler reads some images twice to make all shares equal. The test images are divided without
+# repeats.
 #
 # ## How to test a distributed program
 #
@@ -188,8 +189,9 @@ course.predictions.compare("predict_unwrapped", runs["unwrapped"].test_accuracy.
 tell("DDP", "unwrapped")
 
 # %% [markdown]
-# **What you should see.** No error, and a falling loss. Rank 0's network has learnt from half of the images. Only the
-# comparison of all ranks' parameters shows that there are several networks.
+# **What you should see.** No error, and a falling loss. On two ranks each network has learnt from half of the images,
+# and the printed accuracy mixes both: each was tested on its own half. Only comparing the parameters shows that there
+# are several networks.
 #
 # ## When gradients travel
 #
@@ -236,8 +238,8 @@ for measure in probe.measures:
         print(f"{measure['name']}: {measure['value']}")
 
 # %% [markdown]
-# **What you should see.** The same losses in all digits. `probe.py` compared your buckets with one process on all
-# ranks' images (`own_error`), and counted the gradients that were not yet computed when the first bucket left
+# **What you should see.** On two ranks, the same losses in all digits. `probe.py` compared your buckets with one process
+# on all ranks' images (`own_error`), and counted the gradients that were not yet computed when the first bucket left
 # (`own_early`). From here on, you use PyTorch's. It also sends buffers, accumulates, and with
 # `gradient_as_bucket_view=True` keeps the gradients *in* the bucket, without your two copies.
 #
@@ -303,7 +305,7 @@ course.check("10.4", no_sync)
 # The worst mistake prints no error. One rank is in a collective, the others are not, and all wait: somebody wrote `if
 # rank == 0:` around it, or one rank ran out of batches. Less obvious: rank 1 takes a step by itself, in `no_sync`, so
 # no gradients are sent. But the network has a BatchNorm layer, and the previous step was an ordinary
-# one. So this forward pass waits for rank 0's buffers, and rank 0 does not send them.
+# one. What does this forward pass wait for?
 #
 # `hang.py` does this. After 2 seconds each rank writes its stack to a file with `py-spy dump`, which inspects a
 # running process from outside. After 6 seconds the ranks' timeout ends the job. Without a `timeout` in
@@ -432,11 +434,10 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 # |---|---|
 # | every epoch in the same order; accuracy 0.923 instead of 0.926: two seeds differ as much, so count the orders | no `set_epoch` |
 # | `ValueError: sampler option is mutually exclusive with shuffle` | `shuffle=True` beside a sampler |
-# | `address already in use` | a constant port that another job on the node uses |
 #
 # ## Recap
 #
-# - A DDP program has seven steps: meet, pin, share out, shuffle, wrap, guard, leave.
+# - A DDP program has seven steps: meet, pin, share out, shuffle, wrap, rank 0 only, leave.
 # - With the same images per step, the training is the same. Check this before you measure seconds.
 # - Gradients leave in buckets during the backward pass; buffers travel before the forward pass.
 # - A late rank delays all ranks. If a job hangs silently, set a timeout and read every rank's stack.

@@ -15,8 +15,8 @@
 #
 # **How do I split a model, and what is lost?**
 #
-# So far every rank had the whole network. That is impossible when parameters, gradients, the optimizer's numbers
-# and activations need more memory than one GPU has. Then you can cut the network in two directions:
+# A whole network on every rank is impossible when parameters, gradients, the optimizer's numbers and activations
+# need more memory than one GPU has. Then you can cut the network in two directions:
 #
 # ```
 # a pipeline: between layers                   tensor parallelism: through every layer
@@ -26,8 +26,6 @@
 # activations ▼ │ gradients                                ▼      ▼  sums       ▼
 # rank 1   layers 5 6 7 8                      rank 1   half of 1, half of 2, … half of 8
 # ```
-#
-# You program both by hand and measure idle time and bytes.
 #
 # Allow 80 + 45 minutes: 80 for pipelines (about 7 of the 10 points), 45 for the second part. On two CPU cores all
 # jobs on this page take about 90 seconds.
@@ -117,10 +115,11 @@ course.check("11.2", bubble)
 # ## In which order?
 #
 # **GPipe** (2018) does all forward passes, then all backward passes. This is simple, but a stage keeps the
-# activations of all m micro-batches. **1F1B** starts backward passes as soon as it can. Stage s, counted from 0,
-# first does `stages - s` forward passes, or m if m is smaller. Then it alternates one backward and one forward pass
-# until no forward pass is left, and ends with the remaining backward passes. The bubble is the same, but stage s
-# keeps at most `stages - s` micro-batches, however large m is.
+# activations of all m micro-batches (the paper keeps only their inputs, and computes the rest twice). **1F1B** starts
+# backward passes as soon as it can. Stage s, counted from 0, first does `stages - s` forward passes, or m if m is
+# smaller. Then it alternates one backward and one forward pass until no forward pass is left, and ends with the
+# remaining backward passes. The bubble is the same, but stage s keeps at most `stages - s` micro-batches, however
+# large m is.
 #
 # **Exercise 11.3.** In `plan.py`, `schedule(stages, m, kind)` returns the order of work for every stage. `grid(rank,
 # stages, replicas)` returns this rank's place in a *hybrid* (several pipelines side by side): its stage, its replica,
@@ -137,10 +136,10 @@ course.plots.schedule_sliders(plan.schedule, bubble)
 course.plots.drawn_schedules({"1f1b": plan.schedule(4, 8, "1f1b")}, interleaved=2)
 
 # %% [markdown]
-# Your two functions drew the first picture. Move the sliders: what shrinks the bubble, and what fills the memory? Both
-# pictures are drawn, not measured. In them, a backward pass takes twice as long as a forward pass, and messages take no
-# time. *Interleaved* gives each stage two pieces of the network (light boxes show the second). It idles less, but
-# there are more than twice as many messages (7 boundaries instead of 3), and each stage holds more activations.
+# Your two functions drew the first picture. Move the sliders: on 4 stages, from which m on do less than 30 % of the
+# turns idle, and what does a stage of each kind then hold? Both pictures are drawn, not measured: a backward pass
+# takes twice as long as a forward pass, and messages take no time. *Interleaved* gives each stage two pieces of the
+# network (the second is light). It idles less, but sends over 7 boundaries instead of 3.
 #
 # ## Forward down, gradients up
 #
@@ -201,8 +200,8 @@ for run in (serial, *staged, *library):
 # normalisation** would break this: it uses the mean of a micro-batch, not of the batch.
 #
 # `library` is `train_library.py`, which does the same with PyTorch's `torch.distributed.pipelining`. `ScheduleGPipe`
-# or `Schedule1F1B` replaces your `forward`, `backward` and `schedule`. Both need micro-batches of equal size and a
-# loss that is a **mean** (`scale_grads=True` divides by their number).
+# or `Schedule1F1B` replaces your `forward`, `backward` and `schedule`. Both need micro-batches of equal size and, with
+# `scale_grads=True` (the default: it divides by their number), a loss that is a **mean**.
 #
 # ## How long does a step take?
 #
@@ -229,11 +228,12 @@ for name in ("pipeline_speedup", "pipeline_share"):
 # and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message, and is
 # less efficient because it is smaller. On two cores of a shared Intel Xeon, with one thread per process, a step took
 # 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
-# (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is 1.5 times as fast as one process
-# (the median of the rounds' ratios); two silent processes are 1.9 times as fast.
+# (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is 1.5 times as fast as one
+# process; two silent processes are 1.9 times as fast.
 #
-# So within a node you build a pipeline to save memory: two copies would have been faster. Between nodes, its messages
-# are smaller than those of copies or of cut layers (Narayanan and others, arXiv:2104.04473).
+# So within a node you build a pipeline to save memory: two silent processes are faster, and copies add one exchange
+# of 9 MB per step to them. Between nodes, its messages are smaller than those of cut layers (Narayanan and others,
+# arXiv:2104.04473), and than those of copies while batch × width is below the number of parameters.
 #
 # ## What every rank did
 #
@@ -267,9 +267,9 @@ course.plots.measured_stages(speed)
 #     dist.batch_isend_irecv([dist.P2POp(dist.irecv, theirs, other), dist.P2POp(dist.isend, mine, other)])
 #
 # **NCCL**'s calls only queue work on the GPU, and there the queue can hang: an `isend` and an `irecv` between the
-# same two ranks run one after the other, and if both ranks queue them in the same order, neither receives
-# (NVIDIA/nccl#479). In a batch the order does not matter. `pipeline.py` has two groups instead: messages down and
-# messages up have separate queues.
+# same two ranks run one after the other. If both queue the send first, both wait for ever (NVIDIA/nccl#479; not run
+# here), unless the message fits into NCCL's buffers (lesson 10). In a batch the order does not matter. `pipeline.py`
+# has two groups instead: messages down and messages up have separate queues.
 #
 # Decide before you run it: which orders finish over Gloo?
 
@@ -309,7 +309,7 @@ course.predictions.compare("predict_orders", "".join(sorted(ended)))
 # PyTorch's weight is (outputs, inputs); papers write it the other way round.
 #
 # **Exercise 11.6.** In the same file, fill in the two operators, and `block`. With the usual mistakes the loss still
-# falls, so the check compares outputs and gradients with those of the whole layers.
+# falls.
 
 # %% tags=["check"]
 course.check("11.5", tensor_layers.cut)
@@ -332,7 +332,7 @@ course.check("11.7", tensor_layers.bytes_a_step)
 # %%
 wide = [] if profile == "smoke" else ["--width", "4096", "--batch-sizes", "256", "16384"]
 jobs = [[], ["--backend", "nccl", "--precision", "float32"]]  # the second for its seconds
-longer = course.on_nodes(ranks, device, minutes=60)  # "full": Gloo moves 3.7 GB per step in float64
+longer = course.on_nodes(ranks, device, minutes=60)  # "full", a step: 3.2 GB on 2 ranks, 5.6 on 8
 for words in jobs if profile == "full" else jobs[:1]:
     [cut] = course.submit("job_tensor.sbatch", *wide, *words, options=longer)
     for step in cut.measured("step_s"):
@@ -349,9 +349,8 @@ course.plots.bytes_by_batch(cut, cross * images, images)
 # Gloo's own messages. On two ranks the lines cross at 387 images. For a block of two layers between other blocks the
 # rule is short: **cut layers send less as long as the batch has fewer images than the hidden layer has neurons**.
 # (387 is more than 256 because the first layer has 784 inputs and the first block sends no gradient back.) After five
-# steps all parameters agree with those of one rank to 1e-16. The times of a float64 run over Gloo say nothing about
-# NVLink, so the `full` profile also runs float32 over NCCL (not run here; [What NCCL says](../../docs/nccl.md)
-# explains errors).
+# steps all parameters agree with those of one rank to 1e-16. Gloo's times say nothing about NVLink, so the
+# `full` profile also runs float32 over NCCL (not run here; errors: [What NCCL says](../../docs/nccl.md)).
 #
 # Bytes are not everything: gradients travel during the backward pass, but in a cut layer all ranks wait for the sum
 # (libraries hide a part of it). So cut layers within a node, over its fastest links, and use pipelines and copies
@@ -387,15 +386,14 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 # | you see | cause |
 # |---|---|
 # | nothing for a minute, then `Timed out waiting 60000ms for recv` | 1F1B with sends that wait |
-# | nothing for half an hour | `dist.new_group` without a timeout: it does not inherit that of `init_process_group` |
+# | nothing for half an hour (NCCL: 10 minutes) | `dist.new_group` without a timeout: it does not inherit that of `init_process_group` |
 # | loss falls, but not as on one rank | a forgotten allreduce in the backward pass, or one too many; a row layer's bias added before the sum |
 #
 # ## Recap
 #
 # - A network cut between layers sends little (activations down, gradients up), but has a bubble of p − 1 turns. A
 #   network cut through layers has no bubble, but needs a sum for every two layers, so use only the fastest links.
-# - Both compute the same network as one process. Compare the parameters once, in float64.
-# - A medium number of micro-batches is best. GPipe holds them all, and 1F1B holds only as many as there are stages.
+# - A medium number of micro-batches was best here. GPipe holds them all, and 1F1B holds only as many as there are stages.
 # - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster. If only their
 #   state is too large, shard it (lesson 13).
 #

@@ -113,8 +113,6 @@ course.answers.note(predict_node=predict_node, predict_same=predict_same)
 # - **All-gather**: each rank gives its part and gets all parts.
 # - **Reduce-scatter**: each rank gives all of its numbers and gets one part of their sum over the ranks.
 #
-# Together, they form an allreduce (lesson 06).
-#
 # **Exercise 13.1.** `Unit.gather` fills `self.whole` with the parts of all ranks (`dist.all_gather_into_tensor`).
 # `Unit.collect` turns the whole gradients into `self.part.grad`, this rank's part of what DDP's gradients would be,
 # and keeps nothing else. `self.reduce_scatter(flat)` returns this rank's part of the sum.
@@ -137,7 +135,7 @@ course.check("13.2", ring)
 # | 3 | gathered before the unit's forward pass and freed after it; gathered again before its backward pass, freed when its gradients are collected | as in stage 2 |
 #
 # `Zero.before_step` and `Zero.after_step` run right before and after the update. Hooks do the rest:
-# `module.register_forward_pre_hook`, `module.register_forward_hook`, `module.register_full_backward_pre_hook`, and
+# `module.register_forward_hook`, `module.register_forward_pre_hook`, `module.register_full_backward_pre_hook`, and
 # `unit.when_complete(call, …)`, which runs its calls when the backward pass has computed all gradients of the unit.
 # PyTorch calls a hook with arguments, which a `lambda *_: …` takes and drops.
 #
@@ -161,7 +159,7 @@ course.check("13.4", zero)
 #   small units more messages.
 # - **Freeing.** The network's own unit stays whole after its forward pass, because the backward pass begins with
 #   it. `reshard_after_forward` changes this for any unit.
-# - **Prefetch.** On GPUs, the next unit is gathered while this one computes.
+# - **Prefetch.** On GPUs, the next unit is gathered while this one computes (PyTorch's documentation).
 # - **Precision.** Units are gathered and computed in the policy's `param_dtype`, and gradients are added up in its
 #   `reduce_dtype`.
 #
@@ -274,14 +272,14 @@ course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB. With `mixed`,
 # gathering a block moves half the bytes, and activations take half, too. Gradients still travel in float32. The price
 # is precision. After four steps of Adam with a rate of 0.01, half of the parameters differ by less than 1e-4 from the
-# serial program's, but one differs by nearly 0.04: the farthest that Adam can go in four steps, while the serial
+# serial program's, but one differs by nearly 0.04: about the farthest that Adam can go in four steps, while the serial
 # program stands still. Take the biases of the keys. Attention does not depend on them, so their gradient is 0, and in
 # float64 they stay where they are. In bfloat16, rounding leaves a tiny gradient, which Adam turns into a whole step.
 #
 # ## Leave the node
 #
 # In most training nodes, GPUs are connected by NVLink: 300 GB/s per A100 and direction. A network card of 200 Gbit/s
-# per GPU brings 25 GB/s, twelve times less (data sheets), and FSDP over all ranks sends everything across it. **HSDP**
+# per GPU brings 25 GB/s, twelve times less (data sheets), and FSDP over all ranks brings every part through it. **HSDP**
 # (*hybrid* sharding) keeps one copy *per node*, in parts: ranks gather from their own node, and only sum up gradients
 # with the same parts of other nodes. For this, `fully_shard` takes a mesh of two dimensions: along the first, ranks
 # hold copies; along the second, parts.
@@ -332,9 +330,9 @@ course.answers.note(own_mbs=f"{own_mbs:.4g}")
 course.plots.hiding(nodes, save="my_links.png")
 
 # %% [markdown]
-# **What you should see.** To the right of its bend, a curve is flat: messages hide. One Gbit/s was enough for our two
-# cores. A GPU at 400 TFLOP/s computes thousands of times as fast as a core at 0.1 TFLOP/s, for a larger network
-# (`link_7b`, below).
+# **What you should see.** To the right of its bend, a curve is flat: messages hide. One or two Gbit/s were enough for
+# four ranks on two cores. A GPU at 400 TFLOP/s computes thousands of times as fast as such a core (below 0.1
+# TFLOP/s), for a larger network (`link_7b`, below).
 #
 # ## Break it
 #
@@ -383,7 +381,7 @@ course.plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # | `"zero3"` | as `"zero2"`, plus the largest unit's whole parameters |
 # | `"recompute"` | as `"zero3"`, but the activations are each block's input, and everything in one block, for its batch |
 #
-# Take the first way that fits. (An estimate: prefetch needs room for a second whole unit, libraries for a gigabyte.)
+# Take the first way that fits. (An estimate: prefetch, CUDA's context and NCCL's buffers need room, too.)
 #
 # **Exercise 13.7.** `needs(network, way)` returns the bytes for which each device must have room: everything in the row
 # above at once, as it can happen when the backward pass begins. `network`

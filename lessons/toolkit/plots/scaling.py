@@ -1,9 +1,9 @@
 """Plot a scaling study: its rounds, and the laws beyond the measured sizes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import interval, rounds, study_table
+from autograder.measuring import interval, rounds, scaling_laws, study_table
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, look, picture, table
 
@@ -62,19 +62,16 @@ def draw_kind(
     right.plot(sizes, [row.efficiency.value for row in rows], **look(place), ms=7)
 
 
-Law = Callable[[float], float]
-
-
 @picture
 def laws_beyond(
     figure: Any,
     tables: Mapping[str, tuple[Sequence[int], Sequence[float]]],
-    laws: Mapping[str, Mapping[str, Law]],
+    fits: Mapping[str, Sequence[Sequence[float]]],
     upto: int,
 ) -> None:
     """Plot measured speedups and fitted laws. Beyond the largest size, the range is shaded.
 
-    tables: name -> (sizes, speedups); laws: name of the table -> name of the law -> S(p).
+    tables: name -> (sizes, speedups); fits: name of the table -> [f], [s], [σ, κ].
     """
     figure.set_size_inches(8.4, 4.4)
     panels = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
@@ -82,7 +79,10 @@ def laws_beyond(
         first, last = min(sizes), max(sizes)
         steps = [first * (upto / first) ** (i / 60) for i in range(61)]
         axes.plot(steps, [p / first for p in steps], "--", color=GREY, label="ideal")
-        lines = {law: [f(p) for p in steps] for law, f in laws.get(name, {}).items()}
+        lines = {
+            law.name: [law.speedup(p, *fit) for p in steps]
+            for law, fit in zip(scaling_laws.LAWS, fits.get(name, ()), strict=False)
+        }
         for place, (law, values) in enumerate(lines.items()):
             style = {"color": COLOURS[1 + place], "lw": 2.4 - 0.5 * place}  # where they are 1
             axes.plot(steps, values, ("-", "--", ":")[place % 3], label=law, **style)
