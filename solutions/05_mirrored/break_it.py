@@ -69,9 +69,10 @@ def first_step(model):
 
 def on_one_device(args, cifar, replicas):
     """Return the parameters after one step of a single device with the whole batch."""
+    batch, lr = train.for_all(args.batch_size, args.lr, replicas)
     keras.utils.set_random_seed(args.seed)
-    model = on_one(args, args.lr * replicas)
-    whole = batches(cifar, args, args.batch_size * replicas)
+    model = on_one(args, lr)
+    whole = batches(cifar, args, batch)
     found, keeping = first_step(model)
     model.fit(whole.take(1), verbose=0, callbacks=[keeping])
     return found[1]

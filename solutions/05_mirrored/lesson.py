@@ -229,7 +229,7 @@ course.check("5.4", loss_of)
 # %% [markdown]
 # ## How large a batch?
 #
-# The memory of a device limits the batch. For the backward pass, each replica keeps at least the input of every
+# How many images fit into 40 GB? Guess first. For the backward pass, each replica keeps at least the input of every
 # convolution and every normalisation. For ResNet50V2 with images of 128 × 128, the layers' shapes add up to 5.0
 # million such numbers per image, which is 20 MB in float32. The outputs of all layers would be 41 MB. A framework
 # keeps an amount between the two. The textbook quoted below trained with a batch of 2,048 images on 64 GB, so 30 MB

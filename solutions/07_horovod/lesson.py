@@ -319,7 +319,7 @@ for name, run in broken.items():
 # - **share** = silent / together: how much of the ceiling is left after your exchange. Above 1 it is noise.
 #
 # Each ratio is computed within a round, so other load on the machine affects all phases about equally. Some random
-# updates are computed again, to find ranks that skip the exchange, which would be faster.
+# updates are computed again, to find ranks that skip the exchange.
 #
 # **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP, 0.4 ms at the 156
 # TFLOP/s (TF32) of an A100's data sheet. Starting its several hundred operations takes longer: the step is
@@ -364,9 +364,9 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
 # What does it cost to leave the node (drawn below)? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each
 # sends 2 · 7/8 · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, and through 300 GB/s of NVLink it
 # takes 0.6 ms (computed from data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an
-# H100 needs 14 s for 50,000 images (lesson 05), so one card per node makes it 10 % longer. With four cards per node,
-# as in JUWELS Booster and MareNostrum 5 (user guides), it is 2 to 3 %, or less where the exchange overlaps with the
-# backward pass.
+# H100 needs 14 s for 50,000 images (lesson 05), so on this mix one card per node makes it 10 % longer. With four
+# cards per node, as in JUWELS Booster and MareNostrum 5 (user guides), it is 2 to 3 %, or less where the exchange
+# overlaps with the backward pass.
 #
 # In the `full` profile, the next cell submits one job per size. **Nobody has run it on GPUs for this course yet.**
 
