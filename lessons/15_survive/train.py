@@ -28,7 +28,7 @@ from journal import Journal
 from ranks import who_am_i
 
 AGAIN = 75  # exit code of a job that wants to be started again (EX_TEMPFAIL in sysexits.h)
-PATIENCE = timedelta(minutes=2)  # with a rank that does not answer: NCCL does not notice its death
+PATIENCE = timedelta(minutes=2)  # with a rank that does not answer: NCCL may not notice its death
 
 
 def start_ranks(timeout=PATIENCE):

@@ -20,8 +20,8 @@
 # in the same time, and a *trace*, which shows what happened when.
 #
 # You count the operations of a step, read recorded traces, and make a slow step several times faster without changing
-# what it learns. The network is lesson 00's GPT, on one core. Allow 120 minutes. On two CPU cores, the jobs on this
-# page take about a minute.
+# what it learns. The fastest step of your class wins. The network is lesson 00's GPT, on one core. Allow 120 minutes.
+# On two CPU cores, the jobs on this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": a larger network, one GPU
@@ -76,9 +76,10 @@ course.answers.note(predict_compiled=predict_compiled, predict_same=predict_same
 # pass the backward pass computes two, one for the gradient of each factor.
 #
 # A linear layer multiplies the matrix of its parameters with each token. (A *token* is a character here. `params`
-# counts only these matrices: norms, biases and the table of positions are not multiplied in this way.) Attention has
-# two more products in each layer, and they have no parameters: queries times keys, then weights times values. Each
-# token meets all tokens of its window. (We count all pairs, although half of them are masked.)
+# counts only these matrices, not norms, biases and the table of positions. The table of characters counts once: it is
+# also the last layer's matrix.) Attention has two more products in each layer, and they have no parameters: queries
+# times keys, then weights times values. Each token meets all tokens of its window. (We count all pairs, although half
+# of them are masked.)
 #
 # **Exercise 14.1.** `step_flops` in `flops.py` returns the FLOP of a step. Work out the formula on paper. The job
 # compares your count with that of PyTorch (`torch.utils.flop_counter.FlopCounterMode`).
@@ -162,9 +163,8 @@ for letter, trace in six.items():
 # On a **GPU**, a trace has a second kind of lane. Python only *launches* kernels (`cudaLaunchKernel`), and the GPU's
 # lane (a *stream*) runs them later. Launch-bound steps have gaps in that lane. A synchronisation is a long
 # `cudaStreamSynchronize` inside `aten::item`: the CPU waits until the stream has caught up, and then the GPU waits for
-# the next launch. NCCL's kernels (`ncclDevKernel_AllReduce…`) have a stream of their own. Your job's traces keep all of
-# these (tested with events written by hand; nobody has run it on a GPU). On a CPU, operations run immediately, so
-# `.item()` waits for nothing.
+# the next launch. NCCL's kernels have a stream of their own. (Tested with events written by hand; nobody has run
+# it on a GPU.) On a CPU, operations run immediately, so `.item()` waits for nothing.
 #
 # Two questions are numbers. `best_loader`: how many times faster would the steps of the trace that needs `loader` be if
 # the rest hid all of its input? `best_overlap`: and those of the trace that needs `overlap`, if its all-reduce were
@@ -251,7 +251,7 @@ course.plots.step_bars(run, save="my_step.png")
 #
 # This processor has no TF32, so `tf32` changes no digit. With `bfloat16`, large products are 2.2 times as fast, but our
 # small step became slower (0.6 to 0.9), because converting costs more than it saves. Compiled, it was about as fast as
-# before, after 66 to 126 s for the code. On a GPU, the same code may say the opposite. (Nobody has run it on one.)
+# before, after 66 to 126 s for the code. (Nobody has run it on a GPU.)
 #
 # ## The share of the peak
 #
@@ -280,8 +280,8 @@ course.plots.roofline(best, measure(run, "bandwidth"), points)
 # %% [markdown]
 # **What you should see.** All points were measured on your device, the best product is the roof's peak, and a dotted
 # line leads to what the roof allows. The whole step is far below, with 0.1 to 0.35 of the measured peak, although it
-# has enough FLOP per byte. The rest is lost to operations that are too small: each costs several microseconds of Python
-# and PyTorch, whatever its size.
+# has enough FLOP per byte. Most of the rest is lost to operations that are too small: each costs several
+# microseconds of Python and PyTorch, whatever its size.
 #
 # ## Two bytes per number
 #
@@ -329,7 +329,8 @@ course.predictions.compare("predict_compiled", compiled, how="counted")
 # than nine in ten gradients are 0, and the loss stays above 3.4. The compiled network trains alike in all three ways.
 # It is compiled five times with `dynamic=False`, twice by default, and once with `dynamic=True` (PyTorch 2.13). Padding
 # all texts to one length would need one compilation, too, but a quarter of the tokens would be padding. After eight
-# compilations of a function (`recompile_limit`) PyTorch stops compiling it and runs it as plain Python, with a warning.
+# compilations of a function (`recompile_limit`) PyTorch compiles it no more, with a warning: shapes that have code
+# keep it, all others run as plain Python.
 #
 # ## Break it
 #

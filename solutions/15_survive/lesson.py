@@ -50,7 +50,8 @@ course.show_output(course.submit("job_first.sbatch", *size, options=several))
 # 1. A run saves every 5 steps. After step 24, a rank is killed. How many steps are lost?
 # 2. An epoch has 160 samples. The run dies in the middle of it. The next run restores everything but its sampler, which
 #    begins like new. So for the rest of this epoch (80 samples) it reads from the first epoch's order, another shuffle.
-#    How many of the 160 samples are then *not* read exactly once? Give a number between 0 and 160.
+#    How many of the 160 samples are then *not* read exactly once? (The job counts the worst epoch: the next one is
+#    mixed, too.)
 # 3. Later you leave one thing unrestored: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
 #    accidents is the final loss as usual, to within 1 %? Write letters, or `none`.
@@ -90,7 +91,7 @@ course.check("15.1", sampler)
 # A job may die while it replaces its only checkpoint. So write to another file, and give it its name at the end:
 # `os.replace` renames a file at once. Readers see either the old file or the new one, never half of one. But the
 # operating system reports a write as done before the bytes are on the disk. `os.fsync` waits until a file's bytes are
-# on the disk. (The new *name* is in the folder, so `fsync` that, too, after `os.replace`. We leave this out.)
+# on the disk. (We leave out an `fsync` of the folder, which has the new *name*.)
 #
 # Disks fail, too. So the program keeps the last two checkpoints, `step_*.pt`, and `newest` uses the older one if the
 # newest cannot be read. (`map_location="cpu"`: otherwise every rank loads the tensors onto rank 0's GPU.)
@@ -122,9 +123,10 @@ course.check("15.3", atomic)
 # - `#SBATCH --signal=B:USR2@60` sends it to the batch shell **only**.
 #
 # `scancel` and preemption send SIGTERM instead, and SIGKILL later: after `scancel`, 30 seconds by default (`KillWait`).
-# A program of your own should handle it. Without a handler, USR1 ends a process, and `torchrun`, too, unless
-# `--signals-to-handle` names it.
-# `signals.py` sets one that only records the signal. The program finishes its step, saves, and ends with exit code 75.
+# A program of your own should handle it. Without a handler, USR1 ends a process. It ends `torchrun`, too; if
+# `--signals-to-handle` names it, torchrun first passes it on, and gives its ranks `--shutdown-timeout` seconds to save.
+# `signals.py` sets a handler that only records the signal. The program finishes its step, saves, and ends with exit
+# code 75.
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
 # Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks ask each other after every second
@@ -150,9 +152,8 @@ course.check("15.4", signals)
 # life at the same step. Say a rule in your own words before you write it.
 #
 # **Exercise 15.5.** In `job.sbatch`, let USR1 reach the ranks 120 seconds before the limit. After the launch, requeue
-# the job and end this life (`exit`) if it failed, and if it has written a newer checkpoint than the one that it began
-# with. (`newest` prints the last file's name, and `began` has the first answer. `status` is the launch's exit code.)
-# Stop after 5 restarts.
+# the job and end this life (`exit`) if your rule says so. (`newest` prints the last file's name, and `began` has the
+# first answer. `status` is the launch's exit code.) Stop after 5 restarts.
 #
 # **Exercise 15.6.** `job_shell.sbatch` receives the signal in the batch shell (`B:`), and has to pass it on. A shell
 # runs its `trap 'command' USR1` only when no program is in its foreground, and `wait` counts as none:
@@ -164,7 +165,7 @@ course.check("15.4", signals)
 # a process, and `srun` passes USR1 on to all ranks. The signal also ends a `wait` early, with a code that says nothing
 # about the ranks, which still save. Requeue as before.
 #
-# (If your site forbids requeueing, an array whose elements run one at a time does the same, whatever a life ends with:
+# (If your site forbids requeueing, an array of five lives does the same:
 # `CHECKPOINTS=checkpoints/array sbatch --array=1-5%1 job.sbatch`.)
 
 # %% tags=["check"]
@@ -181,7 +182,7 @@ course.check("15.6", "job_shell.sbatch")
 # w = \sqrt{2 \cdot \mathrm{write\_s} \cdot M}.$$
 #
 # (Young, 1974; Daly, 2006.) $M$ is the MTBF of the *job*: it dies with any of its nodes. (A failure also costs a
-# restart: the queue, loading, compiling. That is often more, but does not change the best interval.)
+# restart, often more, but that does not change the best interval.)
 #
 # ## Save in the background
 #
@@ -258,8 +259,8 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 # therefore need the same number of ranks, the same libraries and kind of processor or GPU, and
 # `torch.use_deterministic_algorithms(True)`, which excludes algorithms that add in changing orders.
 #
-# A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms. Kill
-# and warn the job at other steps, and not a bit of the hash changes.
+# A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms. Can
+# you find other steps, with a new checkpoint before each kill, that change a bit of the hash?
 #
 # ## Your interval
 #
@@ -294,11 +295,11 @@ course.show_output([resumed])
 # node, meet at a *rendezvous*.
 #
 # When a node dies, no agent notices. The surviving *ranks* do: with Gloo, their connection breaks in the next
-# allreduce, and they raise an error. With NCCL they wait, until its watchdog ends them after the `timeout` of
-# `init_process_group` (10 minutes by default, 2 in `train.py`; [What NCCL says](../../docs/nccl.md)). Only then do
-# their agents meet again, without those that no longer report, and start the program from its first line.
-# `--max-restarts` limits how often. The node of the rendezvous must stay up, and on Slurm the job needs `--no-kill`.
-# Otherwise Slurm ends the job with its first dead node.
+# allreduce, and they raise an error. With NCCL (not run here) they may notice (`ncclRemoteError`), or wait until its
+# watchdog ends them after the `timeout` of `init_process_group` (10 minutes by default, 2 in `train.py`; [What NCCL
+# says](../../docs/nccl.md)). Only then do their agents meet again, without those that no longer report, and start the
+# program from its first line. `--max-restarts` limits how often. The node of the rendezvous must stay up, and on
+# Slurm the job needs `--no-kill`. Otherwise Slurm ends the job with its first dead node.
 #
 # In `job_elastic.sbatch`, two agents on one machine stand in for two nodes. The second is killed with its rank.
 
@@ -355,7 +356,8 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 #
 # - `optimizer` changes the loss: 3.02 instead of 3.14, probably because Adam's first steps are long. (So early in a
 #   training, longer steps help. Later they harm.)
-# - `sampler` and `random` look perfect. Yet `sampler` reads 88 of 160 samples twice or never.
+# - `sampler` and `random` look perfect. Yet `sampler` reads 72 of the interrupted epoch's 160 samples twice or
+#   never, and 88 of the next one's.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
 #
 # ## Questions

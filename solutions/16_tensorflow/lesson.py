@@ -66,8 +66,8 @@ course.plots.staleness({f"{ranks} workers, measured": alone})
 
 # %% [markdown]
 # **What you should see.** The staleness is 0.2 to 0.5 on average (two cores of a virtual machine that other programs
-# used as well, TensorFlow 2.21). Four processes take turns on two cores, so a worker often computes a whole gradient
-# while the other does nothing. With a node per worker it would be larger. How large?
+# used as well, TensorFlow 2.21). Between two orders a worker waits for the chief and has read nothing, so it
+# misses nothing. How large is it if every worker always has a gradient in the making?
 #
 # ## Predict
 #
@@ -100,9 +100,10 @@ course.predictions.compare("predict_slow", int(late_slow.max()), how="simulated"
 course.plots.staleness({"4 equal workers": late, "4 workers, one 5 times slower": late_slow})
 
 # %% [markdown]
-# **What you should see.** The mean stays p − 1, whatever the speeds (at the start it is smaller): while a worker computes
-# a gradient, it misses every update, and each update is missed by p − 1 others. So the slow worker's gradients are 15
-# updates late, and those of the other three 2.2 instead of 3.
+# **What you should see.** The mean stays p − 1, whatever the speeds, if each worker reads again as soon as it has
+# sent. (At the start it is smaller. Ours above waited for orders.) While a worker computes a gradient, it misses
+# every update, and each update is missed by p − 1 others. So the slow worker's gradients are 15 updates late, and
+# those of the other three 2.2 instead of 3.
 #
 # ## What staleness costs
 #
@@ -132,11 +133,11 @@ for rate in (0.05, 0.1):
 # Read along a row: at the same rate, 16 workers that do not wait learn far less from the same images. Read down a
 # column: one worker learns most with the largest rate, 16 workers with the smallest. Their corrections come 15 updates late, as in a shower with a long pipe. So asynchronous training needs
 # a *smaller* rate with more workers, while synchronous training with its larger batch tolerates a *larger* one
-# (lesson 09). This is what "weaker guarantees" means.
+# (lesson 09).
 #
 # Asynchronous training was built because nobody waits for a slow worker. In lesson 10 a rank that was 40 ms late
 # made every step 40 ms longer. Here a late worker delays only its own gradients. With equal GPUs and a fast network
-# there is nothing to gain, so supercomputers average by all-reduce.
+# there is little to gain, so supercomputers average by all-reduce.
 #
 # ## Tables
 #
@@ -145,8 +146,9 @@ for rate in (0.05, 0.1):
 # others, *Scaling distributed machine learning with the parameter server*, 2014). A step reads the rows of its own batch, and only these get a gradient.
 # (TensorFlow: `tf.nn.embedding_lookup` on a variable that a `variable_partitioner` cuts among the servers.)
 #
-# An all-reduce would send the gradient of the whole table. And a late gradient does harm only where somebody else has
-# changed the *same row* meanwhile.
+# A dense all-reduce would send the gradient of the whole table, and every worker would have to hold it. (Newer systems
+# cut the table among GPUs and exchange rows by all-to-all, in step.) And a late gradient does harm only
+# where somebody else has changed the *same row* meanwhile.
 #
 # **Exercise 16.2.** `missed(reads, rows)` in `staleness.py` returns for each update how many of its rows others have
 # changed since it read them.
@@ -184,11 +186,10 @@ for p in (4, 16):
 #     order.fetch()                                      # its result
 #
 # Asynchronous training is built into TensorFlow 2. For each order, a worker reads the parameters from the server,
-# computes a gradient, and updates the server without waiting for the others. If a worker dies, another one takes
-# over its order; if the chief or a server dies, the job ends. (Here the chief sends the images with each order, so that
-# all ways read the same ones. With large data each worker reads its own: `coordinator.create_per_worker_dataset`.)
-# TensorFlow 2's strategy does not offer synchronous training. (TensorFlow 1's `SyncReplicasOptimizer` is left in
-# `tf.compat.v1`.) But the calls above are enough to build it.
+# computes a gradient, and updates the server without waiting for the others. If a worker dies, another one takes over
+# its order; if the chief or a server dies, the job ends. (Here the chief sends the images with each order, so that
+# all ways read the same ones.) TensorFlow 2's strategy does not offer synchronous training. (TensorFlow 1's
+# `SyncReplicasOptimizer` is left in `tf.compat.v1`.) But the calls above are enough to build it.
 #
 # **Exercise 16.3.** Write `synchronous_epoch` in `train_ps.py`. `asynchronous_epoch` above it shows how orders are
 # given. `gradient(x, y, images)` divides by `images`, and adds to a sum on the server; its order fetches the loss, how
@@ -211,8 +212,6 @@ course.check("16.3", train_ps)
 # | `distribute_datasets_from_function` | `fit` shards again: half of each worker's half |
 # | `TF_USE_LEGACY_KERAS=1` | Keras 3: its optimizer refuses our argument `jit_compile`, and without that `fit` ends with `Attempt to convert a value (PerReplica…) with an unsupported type` |
 # | `in_time(…)` | TensorFlow silently waits for a worker that does not arrive |
-#
-# Here `fit` needs Keras 2 (`tf_keras`). A training loop of your own also works with Keras 3.
 
 # %%
 workers, probe = run("job_multiworker.sbatch", workers_on)
@@ -274,11 +273,11 @@ for way, each in {"all-reduce": workers, "synchronous": server, "asynchronous": 
 #   is of two workers in step (with a server or an all-reduce), which of two that did not wait, and which of a server
 #   with one worker? Write the three letters in this order, as one word.
 #
-# | record | updates in an epoch | mean staleness | loss of epochs 1 and 2 |
-# |---|---|---|---|
-# | A | 200 | 0 | 0.4617, 0.1915 |
-# | B | 100 | 0 | 0.5484, 0.2246 |
-# | C | 200 | 0.35 | 0.4721, 0.1969 |
+# | record | mean staleness | loss of epochs 1 and 2 |
+# |---|---|---|
+# | A | 0 | 0.4617, 0.1915 |
+# | B | 0 | 0.5484, 0.2246 |
+# | C | 0.35 | 0.4721, 0.1969 |
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: five numbers, and which_way with three letters
@@ -303,9 +302,9 @@ course.answers.note(table_gb=table_gb, step_mb=f"{step_mb:.3f}")
 #
 # ## Recap
 #
-# - Asynchronous: p workers are p − 1 updates late on average, whatever their speeds, so the rate has to shrink. It pays
+# - Asynchronous: p workers that never wait are p − 1 updates late on average, so the rate has to shrink. It pays
 #   off only if workers differ in speed, or if they rarely need the same parameters.
-# - A table with few rows in each step is what parameter servers are for.
+# - A table with few rows in each step suits parameter servers.
 # - Synchronous training is the same mathematics with a server as with an all-reduce, but the server needs more
 #   tasks.
 # - TF_CONFIG: one cluster for all tasks, one task for each. After a mistake in it, tasks wait or train alone,

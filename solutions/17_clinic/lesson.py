@@ -39,8 +39,8 @@ device = gpus if profile == "full" else ""
 # %% [markdown]
 # ## The rank that died is innocent
 #
-# This is the end of a real job on four ranks. Every message is about a connection. Read what the ranks printed, then
-# the collectives that PyTorch's *flight recorder* wrote down.
+# This is the end of a real job on four ranks. Which rank did it? Guess while you read what the ranks printed, then the
+# collectives that PyTorch's *flight recorder* wrote down.
 
 # %%
 course.incidents.contents("example")
@@ -48,12 +48,13 @@ course.incidents.show("example", *course.incidents.part("example", "printed", li
 course.incidents.show("example", *course.incidents.part("example", "collectives", lines=24))
 
 # %% [markdown]
-# Rank 3 was the first to end: a message had 96 bytes instead of 40. (Gloo sends arrays in pieces.) It left no list of
-# collectives, because a process that is killed or aborted leaves nothing. Compare the fourth collective of the others:
+# Rank 3 was the first to end: a message had 96 bytes instead of 40. (Gloo sends arrays in pieces.) Its message says what
+# went wrong, but not who did it; the others' are about a connection. It left no list of collectives, because a process
+# that is killed or aborted leaves nothing. Compare the fourth collective of the others:
 # two send an array of 5 × 16 numbers, but rank 0 sends one of 16 × 12. Rank 3 died because it listened.
 #
-# This is the rule of the whole lesson: **the first message is seldom the cause**. Ask what each rank did *last*,
-# and which rank did something else.
+# This is the rule of the whole lesson: **the rank with the first message is seldom the culprit**. Ask what each rank
+# did *last*, and which rank did something else.
 #
 # ## Predict
 #
@@ -127,11 +128,9 @@ course.predictions.compare("predict_twice", padded - 1601, "images", how="counte
 # %% [markdown]
 # ### Choose one
 #
-# **Exercise 17.3, BatchNorm over all ranks.** With 4 images on a GPU, mean and variance are noise. SyncBatchNorm takes
+# **Exercise 17.3, BatchNorm over all ranks.** With 4 images on a GPU, mean and variance are noisy. SyncBatchNorm takes
 # them over all ranks' images. Write it in `batchnorm.py` with one collective in the forward pass. The ranks may have
-# unequal numbers of images, so means of means are wrong. `SumOverRanks` shows how a gradient passes through one. (You
-# write it in float64. In float32 the mean of squares minus the square of the mean loses digits, so PyTorch combines
-# means and variances.)
+# unequal numbers of images, so means of means are wrong. `SumOverRanks` shows how a gradient passes through one.
 
 # %% tags=["check"]
 import batchnorm
@@ -176,8 +175,9 @@ for measure in probe.measures:
 # ### The job file
 #
 # `torchrun` is an *agent*: one on each node starts that node's ranks, and the agents meet at one address. Four
-# mistakes are common. One agent per rank gives 16 processes instead of 4. A constant port collides with another job. A
-# rank with one core starves the workers of its loader. And `localhost` is another machine on each node.
+# mistakes are common. On two nodes with two ranks each, one agent per rank gives 8 ranks instead of 4. A constant
+# port collides with another job. A rank with one core starves the workers of its loader. And `localhost` is another
+# machine on each node.
 #
 # **Exercise 17.6.** Complete `job_nodes.sbatch`: two nodes with two ranks each, and cores for each rank and its
 # loader's two workers. (A rank is a task for Slurm.) Fill the bash array `agent=(…)`, which the last line starts once
@@ -192,13 +192,12 @@ nodes = course.submit("job_nodes.sbatch")
 course.show_output(nodes)
 
 # %% [markdown]
-# On a laptop, both agents run on one machine, and `COURSE_HOST` gives each the name of a node. The record says that
-# it is simulated.
+# On a laptop, both agents run on one machine, and the record says that the second node is simulated.
 #
 # ### Who is missing?
 #
-# The flight recorder keeps each rank's last collectives: number, operation, sizes, state. Set
-# `TORCH_FR_BUFFER_SIZE=2000` to switch it on. NCCL writes the dumps when a collective times out
+# The flight recorder keeps each rank's last collectives: number, operation, sizes, state. PyTorch 2.13 keeps 2,000
+# (`TORCH_FR_BUFFER_SIZE`; 0 switches it off). NCCL writes the dumps when a collective times out
 # (`TORCH_NCCL_DUMP_ON_TIMEOUT=1`; needs GPUs, not run here), and PyTorch's `torchfrtrace` compares them. It also
 # works with Gloo: that is how the recordings below were made.
 #
@@ -221,12 +220,22 @@ print(
 # These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of thirty,
 # so write your own id into the first cell. You get the program, all that the ranks printed, stacks (from jobs that hung),
 # collectives and the accounting (`ExitCode` is code:signal: 9 is a kill, 6 an abort). Much in a program is harmless.
-#
+
+# %%
+mine = course.incidents.draw(my_id)
+course.incidents.contents(mine[0])
+
+# %%
+course.incidents.show(mine[0])
+
+# %% [markdown]
 # For each incident (an engineer with practice needs five minutes), say:
 #
-# - `rank`: who is at fault; of several, the lowest. Who reads the images of its own share is not.
+# - `rank`: who is at fault; of several, the lowest. If two ranks read the same images, it is the one whose share they
+#   are not.
 # - `line`: a line of `train.py` (the right one of the two numbers that `show` prints) in which that rank does something
-#   else than the others. After a kill, an error or a delay, also one in which the others wait for it. There may be several; one is enough.
+#   else than the others. For `killed`, `raised` and `late`, a line in which the others wait for it counts, too. One is
+#   enough.
 # - `proof`: the number of a line of the recording (the left one) in which this rank differs from the others.
 # - `kind`, one of ten:
 #
@@ -242,15 +251,7 @@ print(
 # | `apart` | its network was not that of the others |
 # | `infinite` | its loss was no finite number, and it spread |
 # | `unused` | it left parameters unused that DDP waited for |
-
-# %%
-mine = course.incidents.draw(my_id)
-course.incidents.contents(mine[0])
-
-# %%
-course.incidents.show(mine[0])
-
-# %% [markdown]
+#
 # The example is of the kind `order`: rank 0, line 19, 21 or 22, and line 137 proves it. Answer your six with one line of
 # code for each, like `course.incidents.note("example", rank=0, line=22, kind="order", proof=137)`. Nobody tells you
 # whether an answer is right until your work is graded. Who learns without a class can practise with the answers:
@@ -275,7 +276,7 @@ for name in mine:
 #
 # ## Recap
 #
-# - The first message is seldom the cause. Compare what each rank did last.
+# - The rank with the first message is seldom the culprit. Compare what each rank did last.
 # - Silent jobs fail, too: print once per rank what it reads, what it starts from, and how long it waits.
 # - Exact sums are cheap: one collective of numerators and denominators.
 # - A rank that may leave out a step has to leave it out on all ranks.

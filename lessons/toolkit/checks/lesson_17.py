@@ -34,7 +34,7 @@ RIGHT: dict[str, tuple[float, str]] = {
     ),
     "places_repeated": (
         0,
-        "seed + rank + worker is the same sum for two workers, or for two epochs.",
+        "seed + rank + worker is the same sum for two workers, two epochs or two seeds.",
     ),
     "places_changed": (0, "Take the numbers from the seed alone, not from the clock."),
     "tokens_error": (
@@ -82,6 +82,11 @@ def check_17_1(unused: ModuleType) -> str:
 def check_17_2(exact: ModuleType) -> str:
     """Three ranks find the accuracy of 1,601 images that one rank finds."""
     compare_all(measured("exact_test", check_17_2))
+    loaders = [exact.test_loader(range(1601), 100, rank, RANKS) for rank in range(RANKS)]
+    shares = [sum(len(batch) for batch in loader) for loader in loaders]
+    if max(shares) - min(shares) > RANKS:
+        advice = "Who waits while one rank tests most of the images?"
+        raise CheckFailed(f"shares of nearly equal size on {RANKS} ranks", shares, advice)
     return "The accuracy is exact, each image is tested once, and one reduction is enough."
 
 
@@ -96,9 +101,14 @@ def check_17_3(batchnorm: ModuleType) -> str:
 @exercise("17.4")
 @in_new_python
 def check_17_4(seeds: ModuleType) -> str:
-    """No two workers of any rank and epoch draw the same numbers, and a second run draws them."""
+    """No workers of any seeds, ranks and epochs draw the same, and a second run draws it again."""
     drawn = [
-        [seeds.places(seeds.Crops(8, 7, rank), epoch) for epoch in (0, 1) for rank in range(RANKS)]
+        [
+            seeds.places(seeds.Crops(8, seed, rank), epoch)
+            for seed, epochs in ((7, (0, 1)), (8, (0,)))
+            for epoch in epochs
+            for rank in range(RANKS)
+        ]
         for _ in range(2)
     ]
     places = [place for worker in drawn[0] for place in worker]

@@ -86,10 +86,13 @@ def test_job_files_for_two_nodes(change, advice, tmp_path):
 WRONG = [
     ("17.1", ", find_unused_parameters=True", "", "Expected to have finished reduction"),
     ("17.2", "sampler=range(rank, len(images), size)", "shuffle=False", "pads the shares"),
+    ("17.2", "sampler=range(rank, len(images), size)",
+     "sampler=range(0 if rank else len(images))", "most of the images"),
     ("17.2", "    dist.all_reduce(counts)\n", "", "reduce it after the last batch"),
     ("17.3", "SumOverRanks.apply(torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])]))",
      "torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])])", "all ranks' images"),
     ("17.4", "crops.seed, crops.epoch, crops.rank, worker", "crops.rank + worker", "the same sum"),
+    ("17.4", "crops.seed, crops.epoch", "crops.epoch", "the same sum"),
     ("17.4", "[crops.seed, crops.epoch, crops.rank, worker]", "", "not from the clock"),
     ("17.5", "losses * dist.get_world_size() / tokens", "losses / tokens", "with a sum"),
     ("17.7", "max(made, key=made.count)", "made[0]", "most ranks"),
