@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 from lessons.toolkit import data
 from lessons.toolkit.checks.lesson_11.tensor import check_11_7
 from lessons.toolkit.checks.shared.measure import check_fails
-from lessons.toolkit.probes.tensors import ring_bytes
+from lessons.toolkit.probes.tensors import bytes_off
 from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.ranks.wire import received_during
 from lessons.toolkit.record import Run
@@ -102,7 +102,7 @@ def compare(run, whole, batches, lr):
         run.measure("step_s", seconds, "s", **point)
         if run.rank == 0:
             print(f"{way:6} batch {batch:5}: {point['bytes']} bytes and {seconds:.4f} s a step")
-    return parts, found, None if came is None else abs(came / ring_bytes("tensor", *shape) - 1)
+    return parts, found, bytes_off(came, *shape)
 
 
 def meet(backend, seconds):

@@ -11,6 +11,8 @@ from lessons.toolkit.checks.shared.real_ranks import in_new_python, on_ranks, pa
 WIDTHS = (6, 7, 5, 8, 4)
 CUTS = (0, 1, 2, 4)  # layers of three stages
 PARTS = (3, 4, 2)  # images of the micro-batches
+# 1F1B's orders of work
+ORDERS = ("F0 F1 F2 B0 B1 B2", "F0 F1 B0 F2 B1 B2", "F0 B0 F1 B1 F2 B2")
 HANGS = (
     "Forward, receive from stage.before and send to stage.after; backward, the other way round. "
     "dist.send waits until the other side receives, and in 1F1B both sides send. dist.isend goes "
@@ -78,8 +80,9 @@ def train(pipeline: ModuleType, rank: int, xs: Sequence[Any], pulls: Sequence[An
 
     mock.patch.object(dist, "isend", checked).start()  # in this process, which is a fork
     held, sent = {}, list[Any]()
-    for passed, k in one_forward_one_backward(3, len(PARTS))[rank]:
-        if passed == "F":
+    for work in ORDERS[rank].split():
+        k = int(work[1])
+        if work[0] == "F":
             came_in, outputs = pipeline.forward(stage, xs[k] if rank == 0 else 0 * xs[k], sent)
             held[k] = came_in, (outputs * pulls[k]).sum() if after is None else outputs
         else:
@@ -87,20 +90,6 @@ def train(pipeline: ModuleType, rank: int, xs: Sequence[Any], pulls: Sequence[An
     for message in sent:
         message.wait()
     return [parameter.grad for parameter in layers.parameters()]
-
-
-def one_forward_one_backward(stages: int, micro_batches: int) -> list[list[tuple[str, int]]]:
-    """Return each stage's order of work in 1F1B."""
-    orders = []
-    for stage in range(stages):
-        ahead = min(micro_batches, stages - stage)
-        order = [("F", number) for number in range(ahead)]
-        for number in range(micro_batches):
-            order.append(("B", number))
-            if number + ahead < micro_batches:
-                order.append(("F", number + ahead))
-        orders.append(order)
-    return orders
 
 
 def layers_of(numbers: Sequence[int]) -> Any:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from lessons.toolkit.checks.lesson_11.stages import one_forward_one_backward
 from lessons.toolkit.ranks.schedules import (
     Deadlock,
     bubble,
@@ -17,6 +16,19 @@ SIZES = [(2, 1), (2, 4), (3, 3), (4, 8), (4, 2), (8, 32)]  # stages, micro-batch
 def gpipe(stages, micro_batches):
     every = range(micro_batches)
     return [[(kind, k) for kind in "FB" for k in every] for _ in range(stages)]
+
+
+def one_forward_one_backward(stages, micro_batches):
+    orders = []
+    for stage in range(stages):
+        ahead = min(micro_batches, stages - stage)
+        order = [("F", number) for number in range(ahead)]
+        for number in range(micro_batches):
+            order.append(("B", number))
+            if number + ahead < micro_batches:
+                order.append(("F", number + ahead))
+        orders.append(order)
+    return orders
 
 
 @pytest.mark.parametrize("schedule", [gpipe, one_forward_one_backward])
