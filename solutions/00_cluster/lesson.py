@@ -54,8 +54,8 @@ for line in Path(gpt.files[0]).read_text().splitlines():
 # %% [markdown]
 # **What you should see.** Below the curve, two lines say on which host each rank ran. Before training, the network
 # writes noise. After ten epochs (parts of the training), it writes letters, words and brackets, without understanding
-# any of it. Each rank read 128,000 characters. After each of the 500 batches, the two averaged their *gradients*: what
-# each would have changed (lesson 01). `train_gpt.py` is the whole program. `gpt.py` contains the network, which has about
+# any of it. Each rank read 128,000 characters. After each of the 500 batches, the two averaged their *gradients*: the direction
+# in which each would have changed the network (lesson 01). `train_gpt.py` is the whole program. `gpt.py` contains the network, which has about
 # 410,000 numbers. The next cell makes a picture **to show a friend**, and saves it beside this page.
 
 # %%
@@ -235,7 +235,7 @@ course.predictions.compare("predict_survivor", survivor, how="saw")
 #
 #     scancel JOB
 #     squeue --me
-#     sacct -X --jobs=JOB
+#     sacct -X --jobs=JOB --format=JobID,State,Elapsed,NCPUS,NodeList
 #
 # The cells below run the same commands for you.
 
@@ -246,7 +246,8 @@ while clock in course.typed("squeue --me").split():  # it waits for a node, then
     time.sleep(8)
     if output.is_file() and output.read_text().count(" on ") > 2:
         break
-lines = (f"tail {output}", "scancel JOB", "squeue --me", "sacct -X --jobs=JOB")
+columns = "JobID,State,Elapsed,NCPUS,NodeList"
+lines = (f"tail {output}", "scancel JOB", "squeue --me", f"sacct -X --jobs=JOB --format={columns}")
 for line in lines:
     course.typed(line.replace("JOB", clock))
     time.sleep(2)  # so that you can see it end
@@ -264,7 +265,7 @@ for line in lines:
 # | `squeue --me` | which of your jobs wait and why, which run, where and for how long |
 # | `tail -F clock_JOB.out` | what the job prints, while it runs |
 # | `scancel JOB` | nothing: the job ends |
-# | `sacct -X --jobs=JOB` | how the job ended, on which nodes, how long, how many cores it held |
+# | `sacct -X --jobs=JOB --format=JobID,State,Elapsed,NCPUS,NodeList` | how the job ended, how long it took, how many cores it held, on which nodes |
 #
 # ## Break it
 #
@@ -285,7 +286,7 @@ course.predictions.compare("predict_lines", len(tasks), how="counted")
 # %% [markdown]
 # `#SBATCH --ntasks=2` reserves room for two tasks, but starts none. The job file itself runs once, and so does every
 # program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0, but all cores but
-# one were idle.
+# one were idle, as one process with one thread was all that ran.
 #
 # ## What a job costs
 #
@@ -332,7 +333,7 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limi
 course.predictions.compare("predict_idle", idle)
 
 # %% [markdown]
-# The rest is startup (launcher, Python, imports) and text output: in a long run, a small share. It does not show a rank
+# The rest is startup (launcher, Python, imports), the test and text output: in a long run, a small share. It does not show a rank
 # that waits *within* an epoch (lesson 04). Slurm's `seff` prints the share of time in which the cores were busy, or
 # busily waiting: the *CPU efficiency*. (A laptop has none.)
 #

@@ -357,7 +357,7 @@ print("test accuracy", run.test_accuracy.value)
 course.plots.accuracy_curves({"NumPy": run})
 
 # %% [markdown]
-# **What you should see.** The first epoch does most of the work: its mean loss is about 0.52, against 2.3 for
+# **What you should see.** The first epoch does most of the work: the mean loss during it is about 0.52, against 2.3 for
 # guessing. After that, progress is slow. With 12,800 images and 3 epochs, the test accuracies of seven seeds ranged
 # from 0.923 to 0.934: the seed alone changes the accuracy by a percentage point. With all 60,000 images and 5 epochs they were 0.968 to 0.972 (2 cores, NumPy 2.4). One core of
 # that machine needed 0.07 s per epoch for 12,800 images and 0.29 s for 60,000. Your seconds will differ. Your
@@ -371,7 +371,8 @@ course.plots.accuracy_curves({"NumPy": run})
 
 # %%
 weights = np.load("weights.npy")
-w1, b1, w2, b2 = np.split(weights, np.cumsum([784 * 64, 64, 640]))
+sizes = [array.size for array in train.start(np.random.default_rng())]
+w1, b1, w2, b2 = np.split(weights, np.cumsum(sizes[:-1]))
 course.plots.weight_images(w1.reshape(784, 64))
 
 # %% [markdown]
@@ -408,7 +409,7 @@ course.predictions.compare("predict_divergence", diverges)
 #
 # | you see | cause |
 # |---|---|
-# | loss explodes, or stays near 2.3 with accuracy 0.10 | the gradient was not divided by the batch size, so the rate is 32 times too large |
+# | loss explodes, or stays near 2.3 with accuracy 0.10 | the rate is too large: perhaps the gradient was not divided by the batch size (32 times) |
 # | `RuntimeWarning: overflow encountered in exp`, then `nan` | softmax without subtracting the maximum |
 # | a gradient check is off by 1 % or more, though the program is right | the check was done in float32 |
 # | an array of n × n losses, and no memory left | shapes (n,) and (n, 1) were broadcast against each other |

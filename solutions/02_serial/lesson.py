@@ -174,7 +174,7 @@ course.plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # - The first bar is hatched, because the first epoch does not count. It also includes tracing the program,
 #   allocating memory and reading cold files. If a mean includes it, a program that compiles less looks
 #   "faster".
-# - Both programs reach the same accuracy within noise. Accuracy hardly depends on the machine. Seconds do. With
+# - The accuracies of both programs overlap. Accuracy hardly depends on the machine. Seconds do. With
 #   12,800 images and three epochs, the accuracies of five seeds were 0.950 to 0.959 in Keras and 0.948 to 0.954 in
 #   PyTorch (TensorFlow 2.21, PyTorch 2.13, one CPU core). A difference smaller than this says nothing about the
 #   frameworks. With all 60,000 images, both programs pass 0.97.
@@ -196,10 +196,8 @@ course.plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # **Exercise 2.3.** `epoch_time` says how long an epoch typically takes. Leave out one-time costs at the start of a run.
 # Of many epochs, one that another user's job disturbed should barely affect the result.
 
+
 # %% tags=["exercise"]
-import statistics
-
-
 def epoch_time(seconds):
     """Seconds of an epoch, from the list of all epochs' seconds."""
     ### BEGIN SOLUTION Exercise 2.3: the time of a typical epoch
@@ -256,9 +254,10 @@ course.check("2.4", interval, throughput_interval)
 #
 # **Exercise 2.5.** `medians(works, rounds)` gets a dictionary of functions. It calls each of them once without timing
 # it, because the first call is special. Then in each round, it times one call of each with `time.perf_counter()`. It
-# returns a dictionary with each function's median seconds.
+# returns a dictionary with each function's typical seconds, by the average of 2.3.
 
 # %% tags=["exercise"]
+import statistics
 import time
 
 
@@ -292,8 +291,8 @@ for n, seconds in medians(steps, rounds=20).items():
     print(f"a step of {n:3} images: {1e3 * seconds:6.2f} ms, {n / seconds:9,.0f} images per second")
 
 # %% [markdown]
-# The larger step takes longer, but less than eight times as long, because every step computes and applies 407,050
-# gradients, whatever the number of its images. Speed jobs work like your timer (`speed.py`, from lesson 07 on): one rank, silent
+# The larger step takes longer, but less than eight times as long, because some of a step's work does not grow
+# with its images: Adam updates 407,050 parameters, and Python makes the same calls. Speed jobs work like your timer (`speed.py`, from lesson 07 on): one rank, silent
 # ranks and ranks that communicate take turns, and the result is a median over the rounds. On a GPU a timer must also
 # wait until the GPU has finished (`torch.cuda.synchronize()`): a call returns earlier.
 

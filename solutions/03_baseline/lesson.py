@@ -16,7 +16,7 @@
 # **How long does one device need for a real network, and what must you state along with that time?**
 #
 # Lesson 02's network was too small to justify a second device. This lesson's network, ResNet50V2, is large
-# enough. Its depth is 50 layers with weights (shortcuts not counted), and it trains on small photographs. The pictures
+# enough. Its depth is 50 convolutions and dense layers (shortcuts not counted), and it trains on small photographs. The pictures
 # are resized batch by batch, so they never fill the memory. You build the network, count its parameters and its memory, train it
 # on one device, and compare your numbers with published ones.
 #
@@ -84,7 +84,7 @@ course.answers.note(predict_bytes=predict_bytes)
 # %%
 import numpy as np
 
-cifar = data.load("cifar10", as_float=False)  # bytes: 154 MB instead of 614
+cifar = data.load("cifar10", as_float=False)  # bytes: 184 MB, not 737
 print("train", cifar.x_train.shape, cifar.x_train.dtype, "test", cifar.x_test.shape)
 print("images of each class:", np.bincount(cifar.y_train))
 
@@ -159,7 +159,7 @@ course.check("3.2", train.prepare)
 # ## The network
 #
 # *Keras Applications* has some seventy well-known networks, ready to build. In ResNet50, VGG16 or DenseNet121, the number
-# is the depth: the layers with weights. ResNet (2015) made 50, 101 and 152 layers trainable by adding a block's input to
+# is the depth: convolutions and dense layers. ResNet (2015) made 50, 101 and 152 layers trainable by adding a block's input to
 # its output. V2 (2016) put the normalisation first.
 #
 # | argument | meaning |
@@ -233,7 +233,7 @@ course.predictions.compare("predict_steps", math.ceil(50_000 / 256), how="comput
 # %% [markdown]
 # "About", because a framework frees early what the backward pass does not need. On a CPU, a training step's peak
 # memory grew by 28 MB per image (TensorFlow 2.21, batches of 8, 24 and 40), not by 41 MB. If libraries and their working
-# space take 2 GB (`nvidia-smi` shows it), an A100 with 40 GB is full somewhere between a batch of 920 and one of 1,350, and
+# space take 2 GB (`nvidia-smi` does not show it: TensorFlow reserves nearly the whole GPU at its start), an A100 with 40 GB is full somewhere between a batch of 920 and one of 1,350, and
 # 2,048 does not fit (computed, not measured; lesson 05 chooses its batch in this way). **The largest batch follows
 # from the device's memory.**
 #

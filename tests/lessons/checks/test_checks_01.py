@@ -29,6 +29,7 @@ def gradient(w, x, y, factor=2.0, mean=True, sign=1):
     ("wrong", "advice"),
     [
         (lambda w, x, y: gradient(w, x, y, factor=1), "factor 2 is missing"),
+        (lambda w, x, y: gradient(w, x, y) * (1 + 1e-9), "needs no loss"),  # as differences
         (lambda w, x, y: gradient(w, x, y, mean=False), "number of points"),
         (lambda w, x, y: gradient(w, x, y, sign=-1), "sign is wrong"),
         (lambda w, x, y: gradient(w, x, y)[::-1], "reversed"),
