@@ -393,7 +393,8 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 #
 # - A network cut between layers sends little (activations down, gradients up), but has a bubble of p − 1 turns. A
 #   network cut through layers has no bubble, but needs a sum for every two layers, so use only the fastest links.
-# - A medium number of micro-batches was best here. GPipe holds them all, and 1F1B holds only as many as there are stages.
+# - A medium number of micro-batches was best here. GPipe holds them all, and 1F1B holds only as many as there are
+#   stages.
 # - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster. If only their
 #   state is too large, shard it (lesson 13).
 #

@@ -333,13 +333,15 @@ honest = [foretelling.reveal(name, low, high) for name, (low, high) in intervals
 print(f"Honest: {sum(honest)} of {len(honest)} of your intervals.")
 
 # %% [markdown]
-# **What you should see.** The range of the three laws, printed above, contains only three of the six measured
-# values, although no prediction goes beyond twice the largest size in its table. Did you beat the laws?
+# **What you should see.** The range of the three laws contains three of the six measured values, although no
+# prediction goes beyond twice the largest size in its table. Did you beat them? Which remark names what no table
+# shows?
 #
 # ## Time to accuracy
 #
-# When the batch grows, the only fair measure is **time to accuracy**: the seconds (below, of training only) until the
-# test accuracy reaches a target *and holds it at the next evaluation*, in a study as the median of several seeds (below, one seed has to do).
+# When the batch grows, the only fair measure is **time to accuracy**: the seconds until the test accuracy reaches a
+# target *and holds it at the next evaluation*, in a study as the median of several seeds (below, one seed has to do,
+# and only training counts).
 # In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in 60, 72 and 90 epochs. So 96
 # times as many GPUs were 39.7 times as fast, which is an efficiency of 0.41. This is a product: 0.62 for the speed per
 # epoch times 0.67 for learning, which took 50 % more epochs.
