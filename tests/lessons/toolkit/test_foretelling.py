@@ -33,7 +33,8 @@ def test_the_truths_are_those_that_grading_knows_and_no_file_of_students_says_th
     plain = re.compile(rf"(?<![\d.]){re.escape(f'{truth:g}')}(?![\d.])")
     root = Path(foretelling.__file__).parents[2]
     for file in (Path(foretelling.__file__), *root.glob("lessons/12_scaling/**/*.*")):
-        assert not plain.search(file.read_text(encoding="utf-8")), file.name
+        text = re.sub(r'"id": "\w+"', "", file.read_text(encoding="utf-8"))  # a hash of a cell
+        assert not plain.search(text), file.name
 
 
 def test_an_interval_counts_as_it_was_before_the_first_look(tmp_path, capsys):
