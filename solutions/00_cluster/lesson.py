@@ -54,9 +54,10 @@ for line in Path(gpt.files[0]).read_text().splitlines():
 # %% [markdown]
 # **What you should see.** Below the curve, two lines say on which host each rank ran. Before training, the network
 # writes noise. After ten epochs (parts of the training), it writes letters, words and brackets, without understanding
-# any of it. Each rank read 128,000 characters. After each of the 500 batches, the two averaged their *gradients*: the direction
-# in which each would have changed the network (lesson 01). `train_gpt.py` is the whole program. `gpt.py` contains the network, which has about
-# 410,000 numbers. The next cell makes a picture **to show a friend**, and saves it beside this page.
+# any of it. Each rank read 128,000 characters. After each of the 500 batches, the two averaged their *gradients*: the
+# direction in which each would have changed the network (lesson 01). `train_gpt.py` is the whole program. `gpt.py`
+# contains the network, which has about 410,000 numbers. The next cell makes a picture **to show a friend**, and saves
+# it beside this page.
 
 # %%
 course.plots.writing(gpt, save="my_first_gpt.png")
@@ -91,10 +92,10 @@ course.check("0.1", Path("job.sbatch"))
 # Your job starts `train.py` twice. How does each copy know which rank it is? The program that starts the
 # ranks, the **launcher**, sets environment variables for each of them.
 #
-# **Exercise 0.2.** Complete `facts` in `train.py`. It looks up three facts in `environ`, under the names in
-# `NAMES`: the *rank*, counted from 0; the *size*, which is the number of ranks; and the *local rank*, which counts
-# the ranks of each node from 0. If several names of a fact are set, the first one counts. It must also work when no
-# launcher started the program. Where a program or a cell says `raise NotImplementedError("…")`, replace this with your own
+# **Exercise 0.2.** Complete `facts` in `train.py`. It looks up three facts in `environ`, under the names in `NAMES`:
+# the *rank*, counted from 0; the *size*, which is the number of ranks; and the *local rank*, which counts the ranks
+# of each node from 0. If several names of a fact are set, the first one counts. It must also work when no launcher
+# started the program. Where a program or a cell says `raise NotImplementedError("…")`, replace this with your own
 # lines. (In some places it takes three lines: replace all of them.)
 
 # %% tags=["check"]
@@ -333,9 +334,9 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limi
 course.predictions.compare("predict_idle", idle)
 
 # %% [markdown]
-# The rest is startup (launcher, Python, imports), the test and text output: in a long run, a small share. It does not show a rank
-# that waits *within* an epoch (lesson 04). Slurm's `seff` prints the share of time in which the cores were busy, or
-# busily waiting: the *CPU efficiency*. (A laptop has none.)
+# The rest is startup (launcher, Python, imports), the test and text output: in a long run, a small share. It does not
+# show a rank that waits *within* an epoch (lesson 04). Slurm's `seff` prints the share of time in which the cores
+# were busy, or busily waiting: the *CPU efficiency*. (A laptop has none.)
 #
 #     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS
 #     seff JOB
@@ -407,8 +408,9 @@ course.answers.note(faults_jobs=faults_jobs)
 # ## Look up later
 #
 # **Cores and GPUs.** `1 cores` in a task's line of a job with several means **binding**: the launcher has tied this
-# task to one core. If each task on a node names *all* cores of the job, nothing is bound, and they may get in each other's way.
-# These commands print how many cores you may use, and which ones. (Two tasks with the same list share its cores.)
+# task to one core. If each task on a node names *all* cores of the job, nothing is bound, and they may get in each
+# other's way. These commands print how many cores you may use, and which ones. (Two tasks with the same list share
+# its cores.)
 #
 #     nproc
 #     taskset --cpu-list --pid $$

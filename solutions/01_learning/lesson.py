@@ -70,8 +70,9 @@ course.answers.note(predict_divergence=predict_divergence, predict_shuffled=pred
 # photograph has 224 × 224 pixels in 3 colours. The answer is one of 10 kinds. So the robot needs a
 # *function* from many numbers to ten. Try to write it with `if` and loops: which pixel do you look at first?
 #
-# Recognising speech, a face, a weed: such tasks are easy to show with examples and hard to spell out. So we choose a form that can become almost any function, and *fit* it to examples. A better camera and more
-# insects need a larger model, which trains longer: that is where supercomputers come in.
+# Recognising speech, a face, a weed: such tasks are easy to show with examples and hard to spell out. So we choose a
+# form that can become almost any function, and *fit* it to examples. A better camera and more insects need a larger
+# model, which trains longer: that is where supercomputers come in.
 #
 # The answer is **one-hot encoded**: ten numbers, 1 for the right kind and 0 for all others. Kind 0, the first one, is
 # `1000000000`.
@@ -357,11 +358,11 @@ print("test accuracy", run.test_accuracy.value)
 course.plots.accuracy_curves({"NumPy": run})
 
 # %% [markdown]
-# **What you should see.** The first epoch does most of the work: the mean loss during it is about 0.52, against 2.3 for
-# guessing. After that, progress is slow. With 12,800 images and 3 epochs, the test accuracies of seven seeds ranged
-# from 0.923 to 0.934: the seed alone changes the accuracy by a percentage point. With all 60,000 images and 5 epochs they were 0.968 to 0.972 (2 cores, NumPy 2.4). One core of
-# that machine needed 0.07 s per epoch for 12,800 images and 0.29 s for 60,000. Your seconds will differ. Your
-# accuracy should not.
+# **What you should see.** The first epoch does most of the work: the mean loss during it is about 0.52, against 2.3
+# for guessing. After that, progress is slow. With 12,800 images and 3 epochs, the test accuracies of seven seeds
+# ranged from 0.923 to 0.934: the seed alone changes the accuracy by a percentage point. With all 60,000 images and 5
+# epochs they were 0.968 to 0.972 (2 cores, NumPy 2.4). One core of that machine needed 0.07 s per epoch for 12,800
+# images and 0.29 s for 60,000. Your seconds will differ. Your accuracy should not.
 #
 # ## Where is the knowledge?
 #

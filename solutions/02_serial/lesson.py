@@ -181,10 +181,10 @@ course.plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # - A course at Jülich reported 8, 7, 7 and 7 s per epoch and a test accuracy of 0.9805 for this program, with
 #   TensorFlow 1.13 on one GPU (60,000 images, 4 epochs). One core of a current server CPU, with TensorFlow 2.21,
 #   needed about 2 s when nothing else ran. Do not divide the two times: versions, hardware and years differ.
-# - You may divide times if only the hardware differs. The same program with ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU cores and
-#   14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is **acceleration**,
-#   which compares one device with another, and says nothing about how a program scales. **Speedup** compares N
-#   devices with one of the same kind.
+# - You may divide times if only the hardware differs. The same program with ResNet50V2 on CIFAR-10 took 215 s per
+#   epoch on 20 CPU cores and 14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15
+#   is **acceleration**, which compares one device with another, and says nothing about how a program scales.
+#   **Speedup** compares N devices with one of the same kind.
 
 # %% [markdown]
 # ## State its speed
@@ -198,6 +198,9 @@ course.plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 
 
 # %% tags=["exercise"]
+import statistics
+
+
 def epoch_time(seconds):
     """Seconds of an epoch, from the list of all epochs' seconds."""
     ### BEGIN SOLUTION Exercise 2.3: the time of a typical epoch
@@ -249,15 +252,14 @@ course.check("2.4", interval, throughput_interval)
 # %% [markdown]
 # ## A timer of your own
 #
-# How many times as long as a step with 32 images is one with 256? Guess. If you first time one kind of step and then the other,
-# whatever else the machine does meanwhile changes the answer. So let them take turns.
+# How many times as long as a step with 32 images is one with 256? Guess. If you first time one kind of step and then
+# the other, whatever else the machine does meanwhile changes the answer. So let them take turns.
 #
 # **Exercise 2.5.** `medians(works, rounds)` gets a dictionary of functions. It calls each of them once without timing
 # it, because the first call is special. Then in each round, it times one call of each with `time.perf_counter()`. It
 # returns a dictionary with each function's typical seconds, by the average of 2.3.
 
 # %% tags=["exercise"]
-import statistics
 import time
 
 
@@ -291,10 +293,11 @@ for n, seconds in medians(steps, rounds=20).items():
     print(f"a step of {n:3} images: {1e3 * seconds:6.2f} ms, {n / seconds:9,.0f} images per second")
 
 # %% [markdown]
-# The larger step takes longer, but less than eight times as long, because some of a step's work does not grow
-# with its images: Adam updates 407,050 parameters, and Python makes the same calls. Speed jobs work like your timer (`speed.py`, from lesson 07 on): one rank, silent
-# ranks and ranks that communicate take turns, and the result is a median over the rounds. On a GPU a timer must also
-# wait until the GPU has finished (`torch.cuda.synchronize()`): a call returns earlier.
+# The larger step takes longer, but less than eight times as long, because some of a step's work does not grow with
+# its images: Adam updates 407,050 parameters, and Python makes the same calls. Speed jobs work like your timer
+# (`speed.py`, from lesson 07 on): one rank, silent ranks and ranks that communicate take turns, and the result is a
+# median over the rounds. On a GPU a timer must also wait until the GPU has finished (`torch.cuda.synchronize()`): a
+# call returns earlier.
 
 # %% [markdown]
 # ## A speedup needs one more word
@@ -308,10 +311,10 @@ for n, seconds in medians(steps, rounds=20).items():
 # | `epoch` | the same | the same | N times | 1/N | 1/N |
 # | `weak` | N times: each rank brings its own | the same | N times | the same | the same |
 #
-# *Strong* scaling does not change the training (without batch normalisation, lesson 03), but each rank has less to do between two exchanges. *Epoch*
-# scaling keeps the ranks busy, but the training takes fewer, larger steps. Lesson 09 measures what that
-# does to the accuracy. *Weak* scaling asks a different question: not "how much sooner?" but "how much more
-# in the same time?" A speedup that does not name its kind of scaling says little.
+# *Strong* scaling does not change the training (without batch normalisation, lesson 03), but each rank has less to do
+# between two exchanges. *Epoch* scaling keeps the ranks busy, but the training takes fewer, larger steps. Lesson 09
+# measures what that does to the accuracy. *Weak* scaling asks a different question: not "how much sooner?" but "how
+# much more in the same time?" A speedup that does not name its kind of scaling says little.
 #
 # Lesson 07 trains this network on two ranks. It will be hardly faster than on one.
 

@@ -15,10 +15,10 @@
 #
 # **How long does one device need for a real network, and what must you state along with that time?**
 #
-# Lesson 02's network was too small to justify a second device. This lesson's network, ResNet50V2, is large
-# enough. Its depth is 50 convolutions and dense layers (shortcuts not counted), and it trains on small photographs. The pictures
-# are resized batch by batch, so they never fill the memory. You build the network, count its parameters and its memory, train it
-# on one device, and compare your numbers with published ones.
+# Lesson 02's network was too small to justify a second device. This lesson's network, ResNet50V2, is large enough.
+# Its depth is 50 convolutions and dense layers (shortcuts not counted), and it trains on small photographs. The
+# pictures are resized batch by batch, so they never fill the memory. You build the network, count its parameters and
+# its memory, train it on one device, and compare your numbers with published ones.
 #
 # The time that one device needs for an epoch is the **baseline**. Every speedup is measured against it (lesson 02).
 # If the baseline is wrong, so is every speedup.
@@ -158,9 +158,9 @@ course.check("3.2", train.prepare)
 # %% [markdown]
 # ## The network
 #
-# *Keras Applications* has some seventy well-known networks, ready to build. In ResNet50, VGG16 or DenseNet121, the number
-# is the depth: convolutions and dense layers. ResNet (2015) made 50, 101 and 152 layers trainable by adding a block's input to
-# its output. V2 (2016) put the normalisation first.
+# *Keras Applications* has some seventy well-known networks, ready to build. In ResNet50, VGG16 or DenseNet121, the
+# number is the depth: convolutions and dense layers. ResNet (2015) made 50, 101 and 152 layers trainable by adding a
+# block's input to its output. V2 (2016) put the normalisation first.
 #
 # | argument | meaning |
 # |---|---|
@@ -232,10 +232,10 @@ course.predictions.compare("predict_steps", math.ceil(50_000 / 256), how="comput
 
 # %% [markdown]
 # "About", because a framework frees early what the backward pass does not need. On a CPU, a training step's peak
-# memory grew by 28 MB per image (TensorFlow 2.21, batches of 8, 24 and 40), not by 41 MB. If libraries and their working
-# space take 2 GB (`nvidia-smi` does not show it: TensorFlow reserves nearly the whole GPU at its start), an A100 with 40 GB is full somewhere between a batch of 920 and one of 1,350, and
-# 2,048 does not fit (computed, not measured; lesson 05 chooses its batch in this way). **The largest batch follows
-# from the device's memory.**
+# memory grew by 28 MB per image (TensorFlow 2.21, batches of 8, 24 and 40), not by 41 MB. If libraries and their
+# working space take 2 GB (`nvidia-smi` does not show it: TensorFlow reserves nearly the whole GPU at its start), an
+# A100 with 40 GB is full somewhere between a batch of 920 and one of 1,350, and 2,048 does not fit (computed, not
+# measured; lesson 05 chooses its batch in this way). **The largest batch follows from the device's memory.**
 #
 # ## Fewer bits
 #
@@ -264,9 +264,9 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 # parameters. You must ask for autocast (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
 # `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of lesson
 # 13. TF32 is different: TensorFlow uses it by default, and PyTorch does so for convolutions but not for other
-# products (versions 2.21 and 2.13). So the same "float32" program in TensorFlow multiplies with 10-bit mantissas (three decimal
-# digits) and adds in float32 on an A100 or H100, and has 23 bits for both on a V100 or a CPU. When you quote a
-# throughput, quote the precision with it.
+# products (versions 2.21 and 2.13). So the same "float32" program in TensorFlow multiplies with 10-bit mantissas
+# (three decimal digits) and adds in float32 on an A100 or H100, and has 23 bits for both on a V100 or a CPU. When you
+# quote a throughput, quote the precision with it.
 #
 # An epoch of *n* images takes ⌈*n* / batch⌉ steps: the last batch may be smaller.
 #

@@ -72,8 +72,9 @@ course.answers.note(
 # ## Packs
 #
 # A file costs time before its first byte: the system looks up its name, checks permissions, opens it, and later
-# closes it. On a cluster, a few servers look up file names for all users. Many readers of many small files are a heavy
-# load for them: each file costs several requests. So images go into **packs**. TFRecord, WebDataset and HDF5 files are packs.
+# closes it. On a cluster, a few servers look up file names for all users. Many readers of many small files are a
+# heavy load for them: each file costs several requests. So images go into **packs**. TFRecord, WebDataset and HDF5
+# files are packs.
 #
 # In `sources.py` a record is a sample's number, its label and its pixels: 3,077 bytes. A single file
 # contains one such record. A pack contains many.
@@ -214,7 +215,8 @@ course.expectations.compare(
 # **What you should see.**
 #
 # - Packs deliver a few times as many images per second as single files, although *both* come from memory: you wrote
-#   them a moment ago, and the system keeps what it can. What remains is the cost of each file: to open it, and to decode it alone.
+#   them a moment ago, and the system keeps what it can. What remains is the cost of each file: to open it, and to
+#   decode it alone.
 # - Packs are nearly as fast as memory. Both are limited by the work that `tf.data` does on every sample
 #   (unbatch, shuffle, batch). Reading packs without that work is much faster still: see below.
 # - Two cores decode two files at once. On an idle machine that gains up to a factor of two. If others use the cores, it
@@ -413,8 +415,9 @@ print(f"Below {arithmetic / bandwidth:.1f} operations per byte, this core waits 
 # - **F** `drop_remainder=True`
 #
 # The seconds are those of a typical epoch. `over_sum` compares each epoch's seconds with those of its input and its
-# waits, one after the other. `kept` is the correlation of the images' places with those in the previous epoch: 1 means the same
-# order, and a new order of 32 packs gives −0.4 to 0.4. `neighbours` is the share of images that follow the one stored before them.
+# waits, one after the other. `kept` is the correlation of the images' places with those in the previous epoch: 1
+# means the same order, and a new order of 32 packs gives −0.4 to 0.4. `neighbours` is the share of images that follow
+# the one stored before them.
 #
 # Write the letters of `g`, `m`, `r` and `z` in this order, as one word.
 

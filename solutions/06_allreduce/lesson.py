@@ -290,9 +290,9 @@ course.plots.faults(broken, more=["first_step", "away_from_one_rank"])
 #
 # Part of the exchange can be hidden. The last layer's gradient is ready first, and can travel while earlier ones are
 # computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request; `request.Wait()` waits for it.
-# `total` must be another array. MPI reads `gradient` until `Wait`, but `Iallreduce` does not keep it alive. If nothing
-# else does, its memory is reused or given back: the sum is garbage, or the job ends with a segmentation fault (two ranks, a
-# million numbers, Open MPI 5.0.11).
+# `total` must be another array. MPI reads `gradient` until `Wait`, but `Iallreduce` does not keep it alive. If
+# nothing else does, its memory is reused or given back: the sum is garbage, or the job ends with a segmentation fault
+# (two ranks, a million numbers, Open MPI 5.0.11).
 #
 # **Exercise 6.5.** Complete `overlapped_allreduce` in `collectives.py`.
 

@@ -21,8 +21,8 @@
 # Horovod's last release, 0.28.1, is from June 2023. Many clusters offer it. Start a new project with PyTorch's
 # DistributedDataParallel (lesson 10), which has the same steps under other names.
 #
-# Allow 80 minutes for the first half; the second, 20 minutes, can wait for another day. On two CPU cores all runs on this page
-# take about a minute and a half.
+# Allow 80 minutes for the first half; the second, 20 minutes, can wait for another day. On two CPU cores all runs on
+# this page take about a minute and a half.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
@@ -407,8 +407,8 @@ if profile == "smoke":
 
 # %% [markdown]
 # Dividing the **data** is better. `train_shares.py` gives each rank its own share (lesson 08). Each of two ranks then
-# does half of the work, but an epoch usually takes well over half of the time: 407,050 gradients are sent for each batch of 32
-# images. **There is too little work per exchange.**
+# does half of the work, but an epoch usually takes well over half of the time: 407,050 gradients are sent for each
+# batch of 32 images. **There is too little work per exchange.**
 #
 # **Question.** The Jülich slides show this output of `mpirun -np 4` for a program with
 # `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:

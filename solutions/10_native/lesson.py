@@ -91,8 +91,8 @@ course.answers.note(predict_late=predict_late, predict_share=predict_share)
 # | rank 0 only | prints, checkpoints | every line N times, broken files |
 # | leave | `destroy_process_group` | with NCCL, a warning (not run here) |
 #
-# The wrapper sends rank 0's parameters to all ranks, once. In every step it averages gradients over *ranks*, so a
-# small batch counts as much as a large one.
+# The wrapper sends rank 0's parameters to all ranks, once. In every step it averages gradients over *ranks*, so each
+# image of a small batch counts for more.
 #
 # Ranks meet at an address and a port, `MASTER_ADDR` and `MASTER_PORT`, which the course's job files derive from the
 # job number: with a constant port, two students on one node collide. `ranks.py` asks the launcher which rank a
@@ -199,11 +199,11 @@ tell("DDP", "unwrapped")
 # gradients, and a bucket leaves as soon as it is full:
 #
 # ```
-# rank 0  forward, backward: layers 9 8 7 │ 6 5 4 │ 3 2 1 │ update
+# rank 0  forward, backward: layers 9 8 7 │ 6 5 4 │ 3 2 1 │ wait │ update
 #                                bucket 0 ┐     1 ┐     2 ┐
 #                      mean over ranks, one bucket after the other
 #                                bucket 0 ┘     1 ┘     2 ┘
-# rank 1  forward, backward: layers 9 8 7 │ 6 5 4 │ 3 2 1 │ update
+# rank 1  forward, backward: layers 9 8 7 │ 6 5 4 │ 3 2 1 │ wait │ update
 # ```
 #
 # `bucket_cap_mb` sets their size. Without it a bucket has 25 MB, and the first one only 1 MB, so that something
@@ -338,7 +338,7 @@ for rank in (0, 1):
 #
 # | tool | shows | cost |
 # |---|---|---|
-# | `timeout=` of `init_process_group` | that a rank waited, and for what kind of message | nothing |
+# | `timeout=` of `init_process_group` | that a rank waited, and whether to send or to receive (NCCL: in which collective) | nothing |
 # | `py-spy dump --pid N` on the node (`srun --overlap --jobid=… --pty bash`) | every rank's line | a pause of milliseconds; the system may forbid it (`ptrace`) |
 #
 # **Exercise 10.5.** Complete `step_alone` in `no_sync.py`. It is a step that one rank takes without the others.

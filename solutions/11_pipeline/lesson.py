@@ -15,8 +15,9 @@
 #
 # **How do I split a model, and what is lost?**
 #
-# A whole network on every rank is impossible when parameters, gradients, the optimizer's numbers and activations
-# need more memory than one GPU has. Then you can cut the network in two directions:
+# A whole network on every rank is impossible when parameters, gradients, the optimizer's numbers and activations need
+# more memory than one GPU has. (If only the state is too large: lesson 13.) You can cut the network in two
+# directions:
 #
 # ```
 # a pipeline: between layers                   tensor parallelism: through every layer
@@ -228,8 +229,8 @@ for name in ("pipeline_speedup", "pipeline_share"):
 # and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message, and is
 # less efficient because it is smaller. On two cores of a shared Intel Xeon, with one thread per process, a step took
 # 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
-# (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is 1.5 times as fast as one
-# process; two silent processes are 1.9 times as fast.
+# (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is about 1.5 times as fast
+# as one process; two silent processes are 1.9 times as fast.
 #
 # So within a node you build a pipeline to save memory: two silent processes are faster, and copies add one exchange
 # of 9 MB per step to them. Between nodes, its messages are smaller than those of cut layers (Narayanan and others,
@@ -385,14 +386,14 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 #
 # | you see | cause |
 # |---|---|
-# | nothing for a minute, then `Timed out waiting 60000ms for recv` | 1F1B with sends that wait |
+# | nothing for a minute, then `Timed out waiting 60000ms for send operation to complete` | 1F1B with sends that wait |
 # | nothing for half an hour (NCCL: 10 minutes) | `dist.new_group` without a timeout: it does not inherit that of `init_process_group` |
 # | loss falls, but not as on one rank | a forgotten allreduce in the backward pass, or one too many; a row layer's bias added before the sum |
 #
 # ## Recap
 #
 # - A network cut between layers sends little (activations down, gradients up), but has a bubble of p − 1 turns. A
-#   network cut through layers has no bubble, but needs a sum for every two layers, so use only the fastest links.
+#   network cut through layers has no bubble, but every two layers need a sum in each pass: use only the fastest links.
 # - A medium number of micro-batches was best here. GPipe holds them all, and 1F1B holds only as many as there are
 #   stages.
 # - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster. If only their

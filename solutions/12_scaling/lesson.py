@@ -310,8 +310,8 @@ course.plots.nodes()
 # No fit knows where the first node (drawn above) ends and the network begins, how much a repeat would differ, or
 # whether each device's batch stayed the same. So take the laws' range and widen it to allow for what you do not know.
 #
-# **Exercise 12.5.** For each table, write an interval, low and high, in the table's unit. Once you have run the cell
-# that shows the measured values, your intervals count as they are.
+# **Exercise 12.5.** For each table, write an interval, low and high, in the table's unit. The next cell
+# checks them and shows the measured values. Once you have run it, your intervals count as they are.
 
 # %% tags=["exercise"]
 intervals = {}
@@ -334,14 +334,14 @@ print(f"Honest: {sum(honest)} of {len(honest)} of your intervals.")
 
 # %% [markdown]
 # **What you should see.** The range of the three laws contains three of the six measured values, although no
-# prediction goes beyond twice the largest size in its table. Did you beat them? Which remark names what no table
-# shows?
+# prediction goes beyond twice the largest size in its table. Did you beat them? VGG16 lost most with its last
+# doubling, on GPUs of the same node. What in its remark explains that?
 #
 # ## Time to accuracy
 #
 # When the batch grows, the only fair measure is **time to accuracy**: the seconds until the test accuracy reaches a
-# target *and holds it at the next evaluation*, in a study as the median of several seeds (below, one seed has to do,
-# and only training counts).
+# target *and holds it at the next evaluation*. A study takes the median of several seeds. Below, one seed has to do, and
+# only training is timed.
 # In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in 60, 72 and 90 epochs. So 96
 # times as many GPUs were 39.7 times as fast, which is an efficiency of 0.41. This is a product: 0.62 for the speed per
 # epoch times 0.67 for learning, which took 50 % more epochs.
@@ -463,9 +463,9 @@ for name, data in times.items():
 #   fast. (b) Ask for 32 if somebody waits, and pay many times as much for 3.8 minutes less. (c) Ask for 32 if
 #   half of the paid GPU time has to be useful, because 0.68 is above it. (d) Ask for 1,024: by Gustafson's law that is
 #   715 times as fast.
-# - `cannot_tell`: which two can the rounds of `study.py` *not* show? (a) whether strong scaling keeps up with epoch scaling here;
-#   (b) which size reaches a given accuracy first; (c) what twice your largest size would gain; (d) how much of the
-#   lost speed is due to the machine itself.
+# - `cannot_tell`: which two can the rounds of `study.py` *not* show? (a) whether strong scaling keeps up with epoch
+#   scaling here; (b) which size reaches a given accuracy first; (c) what twice your largest size would gain; (d) how
+#   much of the lost speed is due to the machine itself.
 #
 # `sweet_large`: the sweet spot of the six `GPUS` for the large set, if its fixed cost fell from 313 s to 120 s.
 # `second_cost`: with 32 instead of 8 GPUs, how many GPU-seconds more does the small set pay for each second saved?

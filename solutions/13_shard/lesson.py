@@ -256,8 +256,9 @@ print(f"zero2: {measure(gloo['zero2'], 'times_params'):.2f} × parameters receiv
 #
 # ## Compute twice, keep less
 #
-# Sharding does not divide activations: each rank has its own texts. **Activation checkpointing** (`--recompute`) keeps
-# only the input of each block. In the backward pass, the block is computed once more, so a step computes a third more.
+# Sharding does not divide activations: each rank has its own texts. **Activation checkpointing** (`--recompute`)
+# keeps only the input of each block. In the backward pass, the block is computed once more, so a step computes about
+# a third more.
 
 # %%
 twice = train("--ways", "fsdp", "--recompute", *brief)[1]["fsdp"]
@@ -272,17 +273,18 @@ course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 
 # **What you should see.** With `recompute`, the forward pass leaves 0.3 MB behind instead of 2.3 MB. With `mixed`,
 # gathering a block moves half the bytes, and activations take half, too. Gradients still travel in float32. The price
 # is precision. After four steps of Adam with a rate of 0.01, half of the parameters differ by less than 1e-4 from the
-# serial program's, but one differs by nearly 0.04: about the farthest that Adam can go in four steps, while the serial
-# program stands still. Take the biases of the keys. Attention does not depend on them, so their gradient is 0, and in
-# float64 they stay where they are. In bfloat16, rounding leaves a tiny gradient, which Adam turns into a whole step.
+# serial program's, but one differs by nearly 0.04: about the farthest that Adam can go in four steps, while the
+# serial program stands still. Take the biases of the keys. Attention does not depend on them, so their gradient is 0,
+# and in float64 they stay nearly where they are. In bfloat16, rounding leaves a tiny gradient, which Adam turns into
+# a whole step.
 #
 # ## Leave the node
 #
 # In most training nodes, GPUs are connected by NVLink: 300 GB/s per A100 and direction. A network card of 200 Gbit/s
-# per GPU brings 25 GB/s, twelve times less (data sheets), and FSDP over all ranks brings every part through it. **HSDP**
-# (*hybrid* sharding) keeps one copy *per node*, in parts: ranks gather from their own node, and only sum up gradients
-# with the same parts of other nodes. For this, `fully_shard` takes a mesh of two dimensions: along the first, ranks
-# hold copies; along the second, parts.
+# per GPU brings 25 GB/s, twelve times less (data sheets), and FSDP over all ranks brings every part into every node
+# through these cards. **HSDP** (*hybrid* sharding) keeps one copy *per node*, in parts: ranks gather and
+# reduce-scatter within their node, and only sum up the resulting parts with other nodes. For this, `fully_shard`
+# takes a mesh of two dimensions: along the first, ranks hold copies; along the second, parts.
 #
 # **Exercise 13.5.** A colleague wrote `node_mesh` in `library.py` like this. Training is correct, memory is as planned,
 # and yet the links between the nodes carry more than with FSDP. Repair it.

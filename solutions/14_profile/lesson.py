@@ -166,11 +166,11 @@ for letter, trace in six.items():
 # the next launch. NCCL's kernels have a stream of their own. (Tested with events written by hand; nobody has run
 # it on a GPU.) On a CPU, operations run immediately, so `.item()` waits for nothing.
 #
-# Two questions are numbers. `best_loader`: how many times faster would the steps of the trace that needs `loader` be if
-# the rest hid all of its input? `best_overlap`: and those of the trace that needs `overlap`, if its all-reduce were
-# hidden? Call the trace `six[…]`, and use `busy`, `hidden`, `traces.length_of(trace)`, and the spans
-# `traces.spans_of(trace, "part: input")`, `traces.spans_of(trace, *traces.COMMUNICATION)` and
-# `traces.spans_of(trace, "aten::", "autograd::")`.
+# Two questions are numbers. `best_loader`: how many times faster would the steps of the trace that needs `loader` be
+# if the rest hid all of its input? `best_overlap`: and those of the trace that needs `overlap`, if its all-reduce
+# (the spans of the collective alone) were hidden? Is any of it hidden already? Call the trace `six[…]`, and use
+# `busy`, `hidden`, `traces.length_of(trace)`, and the spans `traces.spans_of(trace, "part: input")`,
+# `traces.spans_of(trace, *traces.COMMUNICATION)` and `traces.spans_of(trace, "aten::", "autograd::")`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: trace_a to trace_f: loader, sync, shapes, overlap, batch or none; best_loader, best_overlap
@@ -242,10 +242,10 @@ for lever in tried:
 course.plots.step_bars(run, save="my_step.png")
 
 # %% [markdown]
-# **What you should see.** The step is two to nine times as fast, with the same loss to all printed digits. On a busy core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21
-# ms after:
+# **What you should see.** The step is two to nine times as fast, with the same loss to all printed digits. On a busy
+# core (AMD EPYC, PyTorch 2.13), we saw 75 ms before and 21 ms after:
 #
-# - The input shrank from 22 ms to 3 ms, because the workers read while the step computes.
+# - The input shrank from 22 ms to 3 ms, because two workers read while the step computes.
 # - The gradients shrank from 45 ms to 15 ms: larger matrices, and an eighth of the operations.
 # - Noting the gradients was never long. On a GPU, 29 of the slow step's 57 calls to `.item()` would wait for it.
 #
@@ -260,9 +260,9 @@ course.plots.step_bars(run, save="my_step.png")
 #     MFU = FLOP of a step / seconds of a step / peak FLOP/s
 #
 # Papers use the peak from the *data sheet*, for the number format of the matrix products and without sparsity: on an
-# H100 SXM, 989 TFLOP/s in bfloat16, and 67 in float32. A large product reaches less, so the share of the *measured* peak is
-# larger. Never compare the two. Put your device's number into the next cell: a core has its GHz × 32 FLOP in float32
-# with AVX2, and × 64 with two units of AVX-512.
+# H100 SXM, 989 TFLOP/s in bfloat16, and 67 in float32. A large product reaches less, so the share of the *measured*
+# peak is larger. Never compare the two. Put your device's number into the next cell: a core has its GHz × 32 FLOP in
+# float32 with AVX2, and × 64 with two units of AVX-512.
 
 # %%
 sheet = {"smoke": 2.6e9 * 32, "full": 67e12}[profile]  # FLOP/s by the data sheet of your device

@@ -90,8 +90,9 @@ course.check("15.1", sampler)
 #
 # A job may die while it replaces its only checkpoint. So write to another file, and give it its name at the end:
 # `os.replace` renames a file at once. Readers see either the old file or the new one, never half of one. But the
-# operating system reports a write as done before the bytes are on the disk. `os.fsync` waits until a file's bytes are
-# on the disk. (We leave out an `fsync` of the folder, which has the new *name*.)
+# operating system reports a write as done before the bytes are on the disk. `os.fsync` waits until what a file was
+# given is on the disk. (`torch.save` gives it all. Your own `write` needs a `flush` first. We leave out an `fsync` of
+# the folder, which has the new *name*.)
 #
 # Disks fail, too. So the program keeps the last two checkpoints, `step_*.pt`, and `newest` uses the older one if the
 # newest cannot be read. (`map_location="cpu"`: otherwise every rank loads the tensors onto rank 0's GPU.)
@@ -122,14 +123,15 @@ course.check("15.3", atomic)
 #   may be up to a minute early.) The batch shell does not receive it.
 # - `#SBATCH --signal=B:USR2@60` sends it to the batch shell **only**.
 #
-# `scancel` and preemption send SIGTERM instead, and SIGKILL later: after `scancel`, 30 seconds by default (`KillWait`).
-# A program of your own should handle it. Without a handler, USR1 ends a process. It ends `torchrun`, too; if
-# `--signals-to-handle` names it, torchrun first passes it on, and gives its ranks `--shutdown-timeout` seconds to save.
-# `signals.py` sets a handler that only records the signal. The program finishes its step, saves, and ends with exit
-# code 75.
+# `scancel` and preemption send SIGTERM instead, and SIGKILL later: after `scancel`, 30 seconds by default
+# (`KillWait`), and after preemption what the partition grants (`GraceTime`). A program of your own should handle it.
+# Without a handler, USR1 ends a process. It ends `torchrun`, too; if `--signals-to-handle` names it, torchrun first
+# passes it on, and gives its ranks `--shutdown-timeout` seconds to save. `signals.py` sets a handler that only
+# records the signal. The program finishes its step, saves, and ends with exit code 75.
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
-# Rank 1 receives it during step 18, and waits in the allreduce forever. So the ranks ask each other after every second
+# Rank 1 receives it during step 18, and waits in the allreduce until an error or its timeout ends it,
+# and what it would have saved is lost. So the ranks ask each other after every second
 # step.
 #
 # **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
@@ -355,7 +357,7 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 # training.
 #
 # - `optimizer` changes the loss: 3.02 instead of 3.14, probably because Adam's first steps are long. (So early in a
-#   training, longer steps help. Later they harm.)
+#   training, longer steps help.)
 # - `sampler` and `random` look perfect. Yet `sampler` reads 72 of the interrupted epoch's 160 samples twice or
 #   never, and 88 of the next one's.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
@@ -399,7 +401,7 @@ course.answers.note(twice_waste=twice_waste, padded_loss=padded_loss, six_record
 # | the loss jumps or falls at each restart | the optimizer or the schedule was not restored |
 # | nothing, but two equal runs differ | the sampler or a random state was not restored |
 # | the job ends at the first USR1, and nothing is saved | no function for the signal, or no trap in the shell |
-# | one rank saved, the others wait until the time limit | ranks did not agree on the warning |
+# | one rank saved, the others wait until their timeout | ranks did not agree on the warning |
 # | after a restart the ranks hang at the end | they did not agree on the checkpoint |
 #
 # ## Recap

@@ -102,8 +102,8 @@ course.plots.staleness({"4 equal workers": late, "4 workers, one 5 times slower"
 # %% [markdown]
 # **What you should see.** The mean stays p − 1, whatever the speeds, if each worker reads again as soon as it has
 # sent. (At the start it is smaller. Ours above waited for orders.) While a worker computes a gradient, it misses
-# every update, and each update is missed by p − 1 others. So the slow worker's gradients are 15 updates late, and
-# those of the other three 2.2 instead of 3.
+# every update, and each update is missed by p − 1 others. So the slow worker's gradients are 15 updates late at most
+# (nearly always), and those of the other three 2.2 instead of 3.
 #
 # ## What staleness costs
 #
@@ -131,19 +131,20 @@ for rate in (0.05, 0.1):
 # | 0.2 | .915, .913 | .858, .890 | ? |
 #
 # Read along a row: at the same rate, 16 workers that do not wait learn far less from the same images. Read down a
-# column: one worker learns most with the largest rate, 16 workers with the smallest. Their corrections come 15 updates late, as in a shower with a long pipe. So asynchronous training needs
-# a *smaller* rate with more workers, while synchronous training with its larger batch tolerates a *larger* one
-# (lesson 09).
+# column: one worker learns most with the largest rate, 16 workers with the smallest. Their corrections come 15
+# updates late, as in a shower with a long pipe. So asynchronous training needs a *smaller* rate with more workers,
+# while synchronous training with its larger batch tolerates a *larger* one (lesson 09).
 #
-# Asynchronous training was built because nobody waits for a slow worker. In lesson 10 a rank that was 40 ms late
+# In asynchronous training nobody waits for a slow worker. In lesson 10 a rank that was 40 ms late
 # made every step 40 ms longer. Here a late worker delays only its own gradients. With equal GPUs and a fast network
 # there is little to gain, so supercomputers average by all-reduce.
 #
 # ## Tables
 #
 # So why do parameter servers live on? Because some models are mostly a table. A recommendation system keeps a row of
-# numbers, an *embedding*, for each user and product, too many for one machine, so many servers share them (Li and
-# others, *Scaling distributed machine learning with the parameter server*, 2014). A step reads the rows of its own batch, and only these get a gradient.
+# numbers, an *embedding*, for each user and product, too many for one machine, so many servers share them. (The
+# idea is older: Li and others, *Scaling distributed machine learning with the parameter server*, 2014, shared the
+# weights of sparse logistic regressions.) A step reads the rows of its own batch, and only these get a gradient.
 # (TensorFlow: `tf.nn.embedding_lookup` on a variable that a `variable_partitioner` cuts among the servers.)
 #
 # A dense all-reduce would send the gradient of the whole table, and every worker would have to hold it. (Newer systems
@@ -172,7 +173,7 @@ for p in (4, 16):
 
 # %% [markdown]
 # **What you should see.** In a network, nearly all that an update changes has been changed by others meanwhile. In the
-# table, it is less than one row in a thousand, so 16 workers that ruined a network above hardly disturb each other. But
+# table, it is less than one row in a thousand, so 16 workers hardly meet there (counted, not trained). But
 # if some rows are popular, 41 % of an update's rows are stale with 4 workers, and 59 % with 16.
 #
 # ## Synchronous training with a server

@@ -69,7 +69,7 @@ course.answers.note(predict_twice=predict_twice)
 # %% [markdown]
 # ## Part A: mend it
 #
-# Exercises 17.1, 17.2, 17.6 and 17.7 are for everybody. Of 17.3, 17.4 and 17.5 choose one: 17.4 is the shortest, 17.5
+# Exercises 17.1, 17.2, 17.6 and 17.7 are for everybody. Of 17.3, 17.4 and 17.5 choose one: 17.5
 # is the most useful today.
 #
 # ### Unused parameters
@@ -91,10 +91,10 @@ import unused
 course.check("17.1", unused)
 
 # %% [markdown]
-# Two agree with one process here. With momentum, one of these does not: it moves the second head even in steps that do
-# not use it. What is `parameter.grad` in each case, `None` or zero, and what does SGD do with it? `moves_unused`: which
-# one is it? `moves_twice`: suppose that two steps in a row leave the head out, with a momentum of 0.9. How far do they
-# move it together, as a multiple of its move in the step before?
+# Two agree with one process here. With momentum, one of these would not, if that process has the given loss: it moves
+# the second head even in steps that do not use it. What is `parameter.grad` in each case, `None` or zero, and what
+# does SGD do with it? `moves_unused`: which one is it? `moves_twice`: suppose that two steps in a row leave the head
+# out, with a momentum of 0.9. How far do they move it together, as a multiple of its move in the step before?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set moves_unused to "search", "zero" or "static", and moves_twice to a number
@@ -104,7 +104,7 @@ course.answers.note(moves_unused=moves_unused, moves_twice=f"{moves_twice:.3f}")
 
 # %% [markdown]
 # **What you should see.** The set of used parameters changes from step to step, so the static graph is the wrong promise.
-# It ends with the very words of plain DDP, because it did not even look for what is missing.
+# Its first words are those of plain DDP. Its second sentence names the fault: the graph has changed.
 
 # %% [markdown]
 # ### An exact test
@@ -168,16 +168,17 @@ for measure in probe.measures:
     print(f"{measure['name']}: {value}")
 
 # %% [markdown]
-# **What you should see.** `culprits_wrong` fails until exercise 17.7 is done. The errors are at most 1e-15. The search for
-# unused parameters costs a walk through the graph of each step: 1.2 ms became 3.9 ms for this small network, on two idle
-# cores of an AMD EPYC. On a busy machine both are longer, and nobody grades them.
+# **What you should see.** `culprits_wrong` fails until exercise 17.7 is done. The errors are at most 1e-15. The
+# search for unused parameters costs a walk through the graph and a second, small all-reduce in each step (which
+# parameters did *any* rank use?). So 1.2 ms became 3.9 ms for this small network, on two idle cores of an AMD EPYC.
+# On a busy machine both are longer, and nobody grades them.
 #
 # ### The job file
 #
 # `torchrun` is an *agent*: one on each node starts that node's ranks, and the agents meet at one address. Four
-# mistakes are common. On two nodes with two ranks each, one agent per rank gives 8 ranks instead of 4. A constant
-# port collides with another job. A rank with one core starves the workers of its loader. And `localhost` is another
-# machine on each node.
+# mistakes are common. One agent per rank starts more agents than `--nnodes` names: some meet, and the others wait. A
+# constant port collides with another job. A rank with one core starves the workers of its loader. And `localhost` is
+# another machine on each node.
 #
 # **Exercise 17.6.** Complete `job_nodes.sbatch`: two nodes with two ranks each, and cores for each rank and its
 # loader's two workers. (A rank is a task for Slurm.) Fill the bash array `agent=(…)`, which the last line starts once
@@ -269,7 +270,7 @@ for name in mine:
 #
 # | you see | cause |
 # |---|---|
-# | `Expected to have finished reduction in the prior iteration` | a parameter had no part in the loss: plain DDP waits for its gradient. With `static_graph=True` the same words, because the graph changed |
+# | `Expected to have finished reduction in the prior iteration` | a parameter had no part in the loss: plain DDP waits for its gradient. With `static_graph=True` it begins alike, and goes on: the graph has changed |
 # | an accuracy that changes with the number of ranks | padded shares, or means of means |
 # | an innocent rank ends with `op.preamble.length <= op.nbytes` (Gloo) | another rank made a collective of another size |
 # | `Connection closed by peer` on all ranks but one | the one that is silent has ended, and the accounting says how |

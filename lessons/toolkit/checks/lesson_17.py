@@ -74,7 +74,7 @@ def compare_all(found: Mapping[str, float]) -> None:
 def check_17_1(unused: ModuleType) -> str:
     """Three ranks train the network with two heads as one process does."""
     compare_all(measured("second_head", check_17_1))
-    return "Three ranks end with the parameters of one process, with one exchange per step."
+    return "Three ranks end with the parameters of one process, and exchange gradients once a step."
 
 
 @exercise("17.2")
