@@ -27,7 +27,7 @@ profile = (
 )
 replicas = 2  # the larger number; in "full" as many as a node has GPUs
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
-gpu_gb = 40  # "full": memory of one GPU in GB, as nvidia-smi shows it
+gpu_gb = 40  # "full": memory of one GPU: 40 if nvidia-smi shows 40960MiB
 
 # %% tags=["setup", "hide-input"]
 import math
@@ -136,7 +136,8 @@ course.show_diff(
 
 # %% [markdown]
 # Each device must hold the whole network, as you said in 5.1, and all copies must stay equal. The strategy takes care
-# of both, for everything that is created in its scope. (`compile` enters the scope of its network by itself. But the
+# of both, for everything that is trained and was created in its scope. (Batch normalisation's running means differ. They
+# are averaged when they are read. `compile` enters the scope of its network by itself. But the
 # optimizer that you pass to it was created before that.)
 #
 # **Exercise 5.2.** Complete `build_mirrored` in `train.py`. Variables that are *created* inside the scope get a
@@ -199,12 +200,14 @@ for n in (1, 2):
 # %% [markdown]
 # They agree to about seven digits. The rest differs, because the same numbers are added in a different order. Networks
 # with *batch normalisation* (all ResNets) agree less closely. Each replica normalises with the mean of **its own**
-# part of the batch. That is a different computation, but hardly worse unless the part is tiny.
+# part of the batch. That is a different computation, and a worse one if the part is tiny.
 #
 # ## A loop of your own
 #
-# `fit` knows how a batch is divided. A loop of your own does not: on each replica it computes the loss of that
-# replica's images, and the strategy *adds* the replicas' gradients. This loss is from a program for one GPU:
+# `fit` divides each replica's mean loss by the number of replicas. That is right for equal parts, and not quite for a
+# last batch of 5 and 3 images (lesson 08). A loop of your own does not even do that: on each replica it computes the
+# loss of that replica's images, and the strategy *adds* the replicas' gradients. This loss is from a program for one
+# GPU:
 #
 #     each = keras.losses.sparse_categorical_crossentropy(labels, model(images, training=True))
 #     return tf.reduce_mean(each)

@@ -368,9 +368,9 @@ for n in (4_000, 102_500_000):
 # %% [markdown]
 # **What you should see.** For 4 kB on 1,024 ranks, the ring takes 10 ms and the tree a hundredth of that. For 102.5
 # MB, the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks, latency is 41 of its 57 ms; halving and
-# doubling takes 17 ms, and the plain tree takes 197 ms. So libraries choose by size and number of ranks. NCCL has
+# doubling takes 16.5 ms, and the plain tree takes 197 ms. So libraries choose by size and number of ranks. NCCL has
 # rings and *pipelined double* trees, with the latency of a tree and nearly the bandwidth of a ring (NVIDIA's article
-# on NCCL 2.4): about 17 ms here (computed). (The model assumes that distant partners are as fast as neighbours.)
+# on NCCL 2.4): 16.5 ms here (computed). (The model assumes that distant partners are as fast as neighbours.)
 #
 # ## Back ends, and many small arrays
 #

@@ -271,7 +271,7 @@ course.plots.faults(broken)
 # | `guard` | 0 → 0 → 0 → 0 | 0.124 | 0.902 |
 #
 # - Without the broadcast the ranks take the *same* steps from different starts, so the distance never changes.
-# - `seeds` ends exactly like `average`: the mean of two equal gradients is that same gradient.
+# - On rank 0, `seeds` ends exactly like `average`: the mean of two equal gradients is that same gradient.
 # - `guard`: in each of six saves one rank wrote and the other failed with `unable to lock file`. Without file locks, one
 #   save in five failed with `bad object header version number`.
 #
@@ -361,10 +361,10 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
 #   guess), and Horovod's `LearningRateWarmupCallback` reaches it after one epoch (lesson 09).
 # - Batch normalisation is not averaged: each rank keeps running means of its own images, and rank 0's are tested.
 #
-# What does it cost to leave the node (drawn below)? The 23.6 million gradients take 94 MB. In a ring of 8 ranks each
+# What does it cost to leave the node (drawn below)? The 23.5 million gradients take 94 MB. In a ring of 8 ranks each
 # sends 2 · 7/8 · 94 = 165 MB. Through one 25 GB/s network card that takes 7 ms, and through 300 GB/s of NVLink it
 # takes 0.6 ms (computed from data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an
-# H100 needs 14 s for 50,000 images (lesson 05), so on this mix one card per node makes it 10 % longer. With four
+# H100 needs 14 s for 50,000 images (lesson 05), so on this mix one card per node makes it 9 % longer. With four
 # cards per node, as in JUWELS Booster and MareNostrum 5 (user guides), it is 2 to 3 %, or less where the exchange
 # overlaps with the backward pass.
 #

@@ -15,10 +15,10 @@
 #
 # **Who reads which sample?**
 #
-# In lesson 07 every rank read all images, and only the number of epochs was divided. Here each rank trains on its
-# own files. That makes an epoch shorter. It also introduces new mistakes that raise no error: images that nobody
-# reads, images that everybody reads, and ranks that wait forever. The tool is a decorator modelled on Jülich's
-# `hpc4neuro`. You write its core yourself.
+# Lesson 07's `train.py` read all images on every rank, and only the number of epochs was divided. Here each rank
+# trains on its own files. That makes an epoch shorter. It also introduces new mistakes that raise no error: images
+# that nobody reads, images that everybody reads, and ranks that wait forever. The tool is a decorator modelled on
+# Jülich's `hpc4neuro`. You write its core yourself.
 #
 # Allow 75 minutes. On two CPU cores all runs on this page together take about a minute.
 
@@ -47,9 +47,9 @@ train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
 # %% [markdown]
 # ## Four runs, and no error
 #
-# Four ranks share 6,400 images. One of these runs is intact. In each of the others one line is wrong, and nothing
-# was printed about it. One is easy to see. Which of the other three learns best, and why? After this page you can tell
-# them apart.
+# Four ranks share 6,400 images. One of these runs is intact. In each of the others one line is wrong, and nothing was
+# printed about it. One is easy to see. Which of the other three would you trust, and why? After this page you can
+# tell them apart.
 
 # %%
 recorded = {
@@ -285,15 +285,15 @@ course.predictions.compare("predict_epoch_ratio", ratio)
 #   images.
 # - Throughput counts *distinct* images. If you count the images that the ranks *process*, the unsharded run looks N
 #   times as fast as it is: compare the last two numbers in its line.
-# - In the `full` profile, an epoch has 60,000 different images on any number of ranks. Test accuracy stays near that of
+# - In the `full` profile, an epoch has 60,000 different images on 1, 2, 4 … 64 ranks. Test accuracy stays near that of
 #   one rank.
 #
 # ## Out of one node
 #
 # `nodes.py` is lesson 07's program of the same name, with `my_files`, `common_steps` and the last step's weights from
 # your `train.py`. It trains ResNet50V2 on the parts of CIFAR-10 that your `partition` makes. They are in this folder.
-# On a cluster *all nodes see it*, but they all read from the same disks. On N ranks, each trains on 64 / N files. That
-# saves no memory yet: for the test images, every rank still loads the whole data set.
+# On a cluster *all nodes see it*, but they all read from the same disks. On N ranks, each trains on 64 / N files, if
+# N divides 64. That saves no memory yet: for the test images, every rank still loads the whole data set.
 #
 # In the `full` profile, the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node has
 # GPUs (lesson 07). Nobody has run it on GPUs for this course yet. Should NCCL end it: [What NCCL
@@ -355,10 +355,11 @@ course.plots.sample_map({"one order for all": right, "an order each": wrong}, 40
 #
 # | way | different samples per epoch | a rank reads | steps per epoch | randomness |
 # |---|---|---|---|---|
-# | epochs (07) | all, by each rank | everything | n / batch | each rank its own order |
-# | files (here) | all, once | its files only | n / (size × batch) | within a rank's files |
-# | indices (8.5) | all, once | anything, anywhere | n / (size × batch) | over everything, each epoch |
-# | `Dataset.shard(size, rank)` | all, once | everything, and throws most away | n / (size × batch) | depends on `shuffle`, before or after it |
+# | epochs (07) | all, by each rank | everything | n / batch, rounded up | each rank its own order |
+# | files (here) | all, once | its files only | n / (size × batch), rounded up | within a rank's files |
+# | indices (8.5) | all, once | anything, anywhere | the same | over everything, each epoch |
+# | `Dataset.shard(size, rank)` before `shuffle` | all, once | everything, and throws most away | the same | within a rank's samples |
+# | `shuffle`, with a seed per rank, before `shard` | three quarters on two ranks, as above | the same | the same | over everything |
 #
 # `Dataset.shard` after an expensive `map` still decodes every sample on every rank. Shard first, on the file
 # names.

@@ -377,7 +377,8 @@ for run in course.submit("job_gap.sbatch", *few, *words):
 #
 # `train_horovod.py` is lesson 07's program with your `rates.py`, and divides the data as in lesson 08. Before every
 # step the optimizer gets the rate from `lr_at`. LARS is now an optimizer, in `lars_keras.py` (thirty lines). PyTorch's
-# momentum is your `update`. Your repair of Keras' is the *momentum correction* of Goyal and others (section 3).
+# momentum is your `update`. Keras' is used as it is here; your repair of it is the *momentum correction* of Goyal and
+# others (section 3).
 #
 # In the `full` profile, the next cell also submits `nodes.py`, with lesson 03's network, on 1, 2, 4 … ranks. It is the
 # race above, with real workers.
@@ -442,8 +443,8 @@ course.plots.faults(broken, path="lr", more=["momentum"])
 # - Two faults look *better* than the intact run. `batch` makes eight times as many updates: as many as one worker, so
 #   eight workers gain nothing. `momentum` makes steps up to ten times as long, where gradients
 #   agree, and decay shortens them in time.
-# - Only `summed` looks broken at first sight; `rate` looks merely slow. In `summed` the recorded rate is correct, but
-#   each step is eight times as long.
+# - Only `summed` looks broken at first sight (on eight workers; on four it recovers); `rate` looks merely slow. In
+#   `summed` the recorded rate is correct, but each step is eight times as long.
 # - So read the updates, the rate and the loss of the first epochs together.
 #
 # ## Write down your answers
