@@ -44,7 +44,6 @@ def refused(tmp_path, grade):
     ("rows", "words"),
     [
         (TOTALS + "ada,02,excusd,x\n", "file:2: points for lesson 02 are a number from 0 to 10"),
-        (TOTALS + "ada,02,-1,x\n", "are a number from 0 to 10, like 2.5, or excused, not '-1'"),
         (TOTALS + "ada,02,5\n", "`reason` is empty"),
         (TOTALS + "ada,99,5,x\n", "file:2: there is no rubric"),
         (TOTALS + "ada,02,10.5,x\n", "file:2: points for lesson 02 are a number from 0 to 10"),
@@ -53,10 +52,7 @@ def refused(tmp_path, grade):
         ("student,lesson,points,points,reason\n", "file:1: the column `points` appears twice"),
         (CHANGES + "ada,02,nets,5,x\n", "no check 'nets'"),
         (CHANGES + 2 * "ada,02,answers,1,x\n", "file:3: check answers of lesson 02 of ada appears"),
-        (
-            CHANGES + "ada,02,answers,30,x\n",
-            "points for check answers of lesson 02 are a number from 0 to 2,",
-        ),
+        (CHANGES + "ada,02,answers,30,x\n", "check answers of lesson 02 are a number from 0 to 2"),
         ("student,lesson,chek,points,reason\n", "file:1: there is no column `chek` here; did you"),
     ],
 )

@@ -34,7 +34,6 @@ JOBS = [
     ("=00_cluster_%j.out", "=train_%j.out", "becomes the job's number"),
     ("=00_cluster_%j.out", "=%x.out", "becomes the job's number"),
     ("00:05:00", "00:05", "which means 5 seconds"),
-    ("00:05:00", "30", "which means 1800 seconds"),
 ]
 
 
