@@ -54,8 +54,8 @@ for line in Path(gpt.files[0]).read_text().splitlines():
 # %% [markdown]
 # **What you should see.** Below the curve, two lines say on which host each rank ran. Before training, the network
 # writes noise. After ten epochs (parts of the training), it writes letters, words and brackets, without understanding
-# any of it. Each rank read 128,000 characters. After each of the 500 batches, the two averaged their *gradients*: the
-# direction in which each would have changed the network (lesson 01). `train_gpt.py` is the whole program. `gpt.py`
+# any of it. Each rank read 128,000 characters. After each of the 500 batches, the two averaged their *gradients*, which
+# say how a change of each number changes the loss (lesson 01). `train_gpt.py` is the whole program. `gpt.py`
 # contains the network, which has about 410,000 numbers. The next cell makes a picture **to show a friend**, and saves
 # it beside this page.
 
@@ -258,7 +258,7 @@ for line in lines:
 # nodes, and `R` *running*. After the cancel, only the accounting still lists the job, as `CANCELLED`, with the
 # seconds for which it held its core.
 #
-# Learn these commands: they work on every Slurm machine.
+# Learn these commands: they work on every Slurm machine (`sacct` where it keeps accounts).
 #
 # | command | shows |
 # |---|---|
@@ -445,7 +445,7 @@ course.plots.nodes()
 # | you see | cause |
 # |---|---|
 # | one line instead of four | no launcher before `python` |
-# | every line says rank 0 of 1 | a launcher that does not match the MPI, or `facts` finds no variable; the exit code is 0 |
+# | every line says rank 0 of 1 | no launcher that starts ranks (or one that does not match the MPI), or `facts` finds no variable; the exit code is 0 |
 # | the second run has overwritten the first | no `%j` in `--output` |
 # | output empty until the end | no `-u` |
 # | output empty, `ModuleNotFoundError` in the error file | module or environment not loaded |

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 05 · MirroredStrategy: one node
 #
-# **How much of the speed of 4 GPUs do I get for five changed lines?**
+# **How much of the speed of 4 GPUs do I get for five changes?**
 #
 # A problem is *divisible* if its parts can be computed at the same time. A gradient is divisible: the mean over a
 # batch is the mean of the means over its parts, if the parts have *equal* size. (Lesson 08 shows what happens if
@@ -287,7 +287,8 @@ course.plots.replica_scaling(series)
 # - On two CPU cores, two replicas are hardly faster than one, or slower, because one process already used both cores.
 #   For this lesson, an epoch took 0.9 to 1.4 s with one replica and 1.2 to 1.4 s with two, on two cores of a shared
 #   AMD EPYC, on several days. CPU cores can show that this program is *right*, not that it is fast.
-# - You can compare speedups from different machines, as here, but not their seconds.
+# - Speedups from different machines fit into one picture, seconds do not. But a slower GPU, or a larger batch, alone
+#   gives a better speedup.
 # - The first epoch *grows* with N: 29 s on one GPU and 47 s on four, in the textbook. Probably each device gets its own
 #   copy of the graph.
 #
@@ -299,9 +300,9 @@ lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 course.plots.throughput_by_batch(lines)
 
 # %% [markdown]
-# Every step has a fixed cost, for starting it on N devices and exchanging gradients. With few images per replica,
-# that is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows why you cannot turn it up
-# forever.
+# Every step has a fixed cost, for starting it on N devices and exchanging gradients. With few images per replica, it
+# can be most of the step: your picture shows how much here. **The batch is the knob of data parallelism.** Lesson 09
+# shows why you cannot turn it up forever.
 #
 # ## Break it
 #
@@ -348,10 +349,11 @@ course.plots.faults(broken, path="", more=["replicas", "first_loss", "away_after
 # | `rate` | 2 | 4 | 0.02 | 2.295 | 0.0014 |
 # | `mean` | 2 | 4 | 0.04 | 4.590 | 0.0029 |
 #
-# - The spread between the replicas is 0 in all five runs: the strategy adds the same gradient to every
+# - The spread between the replicas is 0 in all runs on two: the strategy adds the same gradient to every
 #   copy, right or wrong.
 # - `scope` computes the right result: it *is* one device. Neither loss nor accuracy shows that the second device
-#   is idle. Only a variable's number of copies does, or `nvidia-smi`.
+#   is idle. A variable's number of copies does, and on several GPUs the
+#   seconds and the utilisation in `nvidia-smi` do. (Not its memory: TensorFlow reserves that on every GPU that it sees.)
 # - To three digits, `rate` takes half the correct step and `mean` twice the correct step. `mean` is the fault of
 #   exercise 5.4. It also shows in the loss: guessing costs ln 10 = 2.303, and two replicas that each count as the whole
 #   batch report 4.6.

@@ -54,11 +54,11 @@ course.show_output(course.submit("job_first.sbatch", *size, options=several))
 #    mixed, too.)
 # 3. Later you leave one thing unrestored: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
-#    accidents is the final loss as usual, to within 1 %? Write letters, or `none`.
+#    accidents is the final loss as usual, to within 1 %? Write letters in the alphabet's order, or `none`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_lost and predict_twice to numbers, predict_unseen to letters
-predict_lost, predict_twice, predict_unseen = 4, 90, "srh"
+predict_lost, predict_twice, predict_unseen = 4, 90, "hrs"
 ### END SOLUTION
 course.answers.note(
     predict_lost=predict_lost, predict_twice=predict_twice, predict_unseen=predict_unseen
@@ -106,9 +106,9 @@ course.check("15.1", sampler)
 #         os.fsync(file.fileno())
 #
 # **Exercise 15.3.** A file may be damaged, or arrive late on a network file system, for one rank alone. Ranks that
-# begin from different steps hang at the end. `agreed(folder)` runs on all ranks. It returns the checkpoint that rank 0
-# finds, on all of them. A checkpoint is large, so it must not travel; its number, `saved["step"]`, may
-# (`dist.broadcast_object_list`).
+# begin from different steps average gradients of different networks, and hang at the end. `agreed(folder)` runs on
+# all ranks. It returns the checkpoint that rank 0 finds, on all of them. A checkpoint is large, so it must not
+# travel; its number, `saved["step"]`, may (`dist.broadcast_object_list`).
 
 # %% tags=["check"]
 course.check("15.2", atomic)
@@ -150,8 +150,8 @@ course.check("15.4", signals)
 # - `--requeue` allows it. Slurm then also restarts the job by itself if a *node* fails.
 # - `--open-mode=append` keeps the output of the earlier lives. Otherwise each life overwrites it.
 #
-# Which deaths deserve another life? A faulty GPU usually ends a program with 1, as a bug does. But a bug stops every
-# life at the same step. Say a rule in your own words before you write it.
+# Which deaths deserve another life? A faulty GPU usually ends a program with 1, as a bug does. But a bug usually
+# stops every life at the same step. Say a rule in your own words before you write it.
 #
 # **Exercise 15.5.** In `job.sbatch`, let USR1 reach the ranks 120 seconds before the limit. After the launch, requeue
 # the job and end this life (`exit`) if your rule says so. (`newest` prints the last file's name, and `began` has the
@@ -198,8 +198,8 @@ course.check("15.6", "job_shell.sbatch")
 # every rank writes the parts that it holds into one folder, and at the end a file says where each part is. A reader
 # takes what *it* needs, so the number of ranks may change.
 #
-# `dcp.save` waits until all ranks have written. `dcp.async_save` takes the same arguments and a `process_group`, copies,
-# and returns a future, whose `result()` waits. If a rank dies meanwhile, the folder stays half a checkpoint.
+# `dcp.save` waits until all ranks have written. `dcp.async_save` takes the same arguments (also a `process_group`),
+# copies, and returns a future, whose `result()` waits. If a rank dies meanwhile, the folder stays half a checkpoint.
 #
 # **Exercise 15.7.** In `sharded.py`, `Saver.save` begins to write the dictionary `state`, and `Saver.finish` makes the
 # checkpoint the newest: `newest` takes a folder without a suffix for complete. After `finish`, all ranks see it.
@@ -258,7 +258,7 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 # %% [markdown]
 # **What you should see.** The picture shows four lives and one curve. The hatched steps were computed twice. The hash of
 # all parameters is the same as without accidents, so every bit is equal. Sums depend on their order. Equal bits
-# therefore need the same number of ranks, the same libraries and kind of processor or GPU, and
+# therefore need the same number of ranks and threads, the same libraries and kind of processor or GPU, and
 # `torch.use_deterministic_algorithms(True)`, which excludes algorithms that add in changing orders.
 #
 # A checkpoint of 1.3 MB stops training for 14 to 40 ms here (virtual disk), and in the background for 1 to 2 ms. Can
@@ -296,12 +296,13 @@ course.show_output([resumed])
 # `torchrun` can also continue with the remaining nodes: `--nnodes=1:2` asks for one or two. Its *agents*, one per
 # node, meet at a *rendezvous*.
 #
-# When a node dies, no agent notices. The surviving *ranks* do: with Gloo, their connection breaks in the next
-# allreduce, and they raise an error. With NCCL (not run here) they may notice (`ncclRemoteError`), or wait until its
-# watchdog ends them after the `timeout` of `init_process_group` (10 minutes by default, 2 in `train.py`; [What NCCL
-# says](../../docs/nccl.md)). Only then do their agents meet again, without those that no longer report, and start the
-# program from its first line. `--max-restarts` limits how often. The node of the rendezvous must stay up, and on
-# Slurm the job needs `--no-kill`. Otherwise Slurm ends the job with its first dead node.
+# When a *process* dies, the ranks of other nodes notice first: with Gloo, their connection breaks in the next
+# allreduce, and they raise an error. A node without power closes no connection: they wait for their timeout. With
+# NCCL (not run here) they may notice (`ncclRemoteError`), or wait until its watchdog ends them after the `timeout` of
+# `init_process_group` (10 minutes by default, 2 in `train.py`; [What NCCL says](../../docs/nccl.md)). Only then do
+# their agents meet again, without those that no longer report, and start the program from its first line.
+# `--max-restarts` limits how often. The node of the rendezvous must stay up, and on Slurm the job needs `--no-kill`.
+# Otherwise Slurm ends the job with its first dead node.
 #
 # In `job_elastic.sbatch`, two agents on one machine stand in for two nodes. The second is killed with its rank.
 
@@ -348,7 +349,7 @@ usual = [
     for name in ("optimizer", "sampler", "random", "half")
     if abs(last[name] / last["nothing"] - 1) < 0.01
 ]
-course.predictions.compare("predict_unseen", "".join(name[0] for name in usual) or "none")
+course.predictions.compare("predict_unseen", "".join(sorted(name[0] for name in usual)) or "none")
 course.predictions.compare("predict_twice", measure(broken["sampler"], "read_wrong"))
 course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 
@@ -402,7 +403,7 @@ course.answers.note(twice_waste=twice_waste, padded_loss=padded_loss, six_record
 # | nothing, but two equal runs differ | the sampler or a random state was not restored |
 # | the job ends at the first USR1, and nothing is saved | no function for the signal, or no trap in the shell |
 # | one rank saved, the others wait until their timeout | ranks did not agree on the warning |
-# | after a restart the ranks hang at the end | they did not agree on the checkpoint |
+# | after a restart the loss is odd, and the ranks wait at the end | they did not agree on the checkpoint |
 #
 # ## Recap
 #
@@ -410,7 +411,7 @@ course.answers.note(twice_waste=twice_waste, padded_loss=padded_loss, six_record
 # - Write a new file, `fsync`, `os.replace`, and keep two files. Rank 0 chooses the one to begin from. A folder of
 #   shards gets its name when all ranks have written.
 # - Requeue a job as long as it makes progress.
-# - A warning costs nothing if all ranks agree on it. The best interval follows from the MTBF of the whole job.
+# - A warning loses no step if all ranks agree on it. The best interval follows from the MTBF of the whole job.
 # - Test survival by killing your job. Compare hashes and counts, because the loss hides most mistakes.
 #
 # **Submit** your work in a terminal:
