@@ -75,11 +75,11 @@ course.answers.note(predict_epoch_ratio=predict_epoch_ratio)
 # %% [markdown]
 # ## Parts
 #
-# `make_parts.py` cuts the training set into files. If all sevens were in one file, its rank would see nothing but
-# sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two ranks test
-# accuracy was 0.837 instead of 0.847, which is no more than the difference between seeds. But then the rank's own
-# loss and accuracy mean nothing, batch normalisation uses the statistics of sevens, and a run that misses a file
-# misses a whole class. So all parts get the same number of images of each class.
+# `make_parts.py` cuts the training set into files. If all sevens were in one file, a rank with this file alone would
+# see nothing but sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two
+# ranks test accuracy was 0.837 instead of 0.847, which is no more than the difference between seeds. But then the
+# rank's own loss and accuracy mean nothing, batch normalisation uses the statistics of sevens, and a run that misses
+# a file misses a whole class. So all parts get the same number of images of each class.
 #
 # **Exercise 8.1.** Complete `partition` in `make_parts.py`.
 
@@ -104,8 +104,8 @@ for name in make_parts.list_parts("data/parts")[:3]:
 #     def accuracy(comm, right, tested):  # this rank's numbers of images
 #         return comm.allreduce(right / tested) / comm.Get_size()
 #
-# **Exercise 8.2.** It returned 0.55 where 100 of 150 images were right. Repair it. (With more ranks than files, a rank
-# has no images at all.)
+# **Exercise 8.2.** It returned 0.55 where 100 of 150 images were right. Repair it. (A rank may have no images to
+# test.)
 
 
 # %% tags=["exercise"]
@@ -285,8 +285,8 @@ course.predictions.compare("predict_epoch_ratio", ratio)
 #   images.
 # - Throughput counts *distinct* images. If you count the images that the ranks *process*, the unsharded run looks N
 #   times as fast as it is: compare the last two numbers in its line.
-# - In the `full` profile, an epoch has 60,000 different images on 1, 2, 4 … 64 ranks. Test accuracy stays near that of
-#   one rank.
+# - In the `full` profile, an epoch has 60,000 different images on 1, 2, 4 … 64 ranks. Test accuracy
+#   falls on many ranks all the same, because the batch grows: lesson 09.
 #
 # ## Out of one node
 #

@@ -28,7 +28,7 @@
 # rank 1   layers 5 6 7 8                      rank 1   half of 1, half of 2, … half of 8
 # ```
 #
-# Allow 80 + 45 minutes: 80 for pipelines (about 7 of the 10 points), 45 for the second part. On two CPU cores all
+# Allow 80 + 45 minutes: 80 for pipelines (about 8 of the 10 points), 45 for the second part. On two CPU cores all
 # jobs on this page take about 90 seconds.
 
 # %% tags=["parameters"]
@@ -196,7 +196,8 @@ for run in (serial, *staged, *library):
             print(f"   {kind}: {error['value']:.1e} away from one process, after 3 steps")
 
 # %% [markdown]
-# **What you should see.** The losses agree in all digits, and no rank holds more than its part. The errors come from
+# **What you should see.** The losses agree in all digits (`full`: nearly, because the library leaves out the last,
+# smaller batch), and no rank holds more than its part. The errors come from
 # a small network in float64, with 23 images in unequal micro-batches. Differences up to 1e-13 are rounding. **Batch
 # normalisation** would break this: it uses the mean of a micro-batch, not of the batch.
 #
@@ -270,7 +271,8 @@ course.plots.measured_stages(speed)
 # **NCCL**'s calls only queue work on the GPU, and there the queue can hang: an `isend` and an `irecv` between the
 # same two ranks run one after the other. If both queue the send first, both wait for ever (NVIDIA/nccl#479; not run
 # here), unless the message fits into NCCL's buffers (lesson 10). In a batch the order does not matter. `pipeline.py`
-# has two groups instead: messages down and messages up have separate queues.
+# has two groups instead: messages down and messages up have separate queues. They usually run at
+# the same time, but CUDA does not promise it (NVIDIA/nccl#783).
 #
 # Decide before you run it: which orders finish over Gloo?
 

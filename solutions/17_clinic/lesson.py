@@ -16,7 +16,7 @@
 # **Why does my job hang, why is its accuracy wrong, and which rank did it?**
 #
 # In part A you mend seven things that go wrong when one GPU becomes many. In part B you get recordings of six
-# real jobs that failed, and name the rank, the line and the fault. Your six are not your neighbour's.
+# real jobs that failed, and name the rank, the line and the fault. Your neighbour has other ones, but for one or two.
 #
 # Part A takes 75 minutes and part B 45, in two sittings. You need lesson 10. On two CPU cores, the jobs of this
 # page take about a minute.
@@ -83,7 +83,7 @@ course.answers.note(predict_twice=predict_twice)
 # `static_graph=True` remembers which parameters the *first* step used.
 #
 # **Exercise 17.1.** Complete `distribute` in `unused.py`. For the term of zero, change `forward` and `loss_of` as well.
-# One of the three is wrong here: try that one first, and read its message.
+# One of the three is wrong here. If you begin with it, read its message.
 
 # %% tags=["check"]
 import unused
@@ -91,10 +91,11 @@ import unused
 course.check("17.1", unused)
 
 # %% [markdown]
-# Two agree with one process here. With momentum, one of these would not, if that process has the given loss: it moves
-# the second head even in steps that do not use it. What is `parameter.grad` in each case, `None` or zero, and what
-# does SGD do with it? `moves_unused`: which one is it? `moves_twice`: suppose that two steps in a row leave the head
-# out, with a momentum of 0.9. How far do they move it together, as a multiple of its move in the step before?
+# Two agree with one process here. With momentum, one of these would not agree with one process that has the given
+# loss: it moves the second head even in steps that do not use it. What is `parameter.grad` in each case, `None` or
+# zero, and what does SGD do with it? `moves_unused`: which one is it? `moves_twice`: suppose that two steps in a row
+# leave the head out, with a momentum of 0.9. How far do they move it together, as a multiple of its move in the step
+# before?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set moves_unused to "search", "zero" or "static", and moves_twice to a number
@@ -198,9 +199,9 @@ course.show_output(nodes)
 # ### Who is missing?
 #
 # The flight recorder keeps each rank's last collectives: number, operation, sizes, state. PyTorch 2.13 keeps 2,000
-# (`TORCH_FR_BUFFER_SIZE`; 0 switches it off). NCCL writes the dumps when a collective times out
-# (`TORCH_NCCL_DUMP_ON_TIMEOUT=1`; needs GPUs, not run here), and PyTorch's `torchfrtrace` compares them. It also
-# works with Gloo: that is how the recordings below were made.
+# (`TORCH_FR_BUFFER_SIZE`; 0 switches it off). PyTorch writes the dumps when a collective times out
+# (`TORCH_NCCL_DUMP_ON_TIMEOUT=1`; needs GPUs, not run here), and PyTorch's `torchfrtrace` compares them. The recorder
+# also works with Gloo: that is how the recordings below were made.
 #
 # **Exercise 17.7.** Write your own comparison: complete `find_culprit` in `culprit.py`.
 
