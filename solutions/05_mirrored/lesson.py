@@ -354,7 +354,7 @@ course.plots.faults(broken, path="", more=["replicas", "first_loss", "away_after
 # - `scope` computes the right result: it *is* one device. Neither loss nor accuracy shows that the second device
 #   is idle. A variable's number of copies does, and on several GPUs the
 #   seconds and the utilisation in `nvidia-smi` do. (Not its memory: TensorFlow reserves that on every GPU that it sees.)
-# - To three digits, `rate` takes half the correct step and `mean` twice the correct step. `mean` is the fault of
+# - `rate` takes half the correct step and `mean` twice the correct step. `mean` is the fault of
 #   exercise 5.4. It also shows in the loss: guessing costs ln 10 = 2.303, and two replicas that each count as the whole
 #   batch report 4.6.
 #

@@ -125,14 +125,12 @@ course.check("15.3", atomic)
 #
 # `scancel` and preemption send SIGTERM instead, and SIGKILL later: after `scancel`, 30 seconds by default
 # (`KillWait`), and after preemption what the partition grants (`GraceTime`). A program of your own should handle it.
-# Without a handler, USR1 ends a process. It ends `torchrun`, too; if `--signals-to-handle` names it, torchrun first
-# passes it on, and gives its ranks `--shutdown-timeout` seconds to save. `signals.py` sets a handler that only
-# records the signal. The program finishes its step, saves, and ends with exit code 75.
+# Without a handler, USR1 ends a process, and `torchrun`, too. `signals.py` sets a handler that only records the
+# signal. The program finishes its step, saves, and ends with exit code 75.
 #
 # But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
 # Rank 1 receives it during step 18, and waits in the allreduce until an error or its timeout ends it,
-# and what it would have saved is lost. So the ranks ask each other after every second
-# step.
+# without saving. So the ranks ask each other after every second step.
 #
 # **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
 # ranks. The list `warnings` contains the signals that this process has received.

@@ -15,8 +15,9 @@
 #
 # **Why does my job hang, why is its accuracy wrong, and which rank did it?**
 #
-# In part A you mend seven things that go wrong when one GPU becomes many. In part B you get recordings of six
-# real jobs that failed, and name the rank, the line and the fault. Your neighbour has other ones, but for one or two.
+# In part A you mend four things that go wrong when one GPU becomes many, and write a program that finds a culprit. In
+# part B you get recordings of six real jobs that failed, and name the rank, the line and the fault. Your neighbour
+# has other ones, but for one or two.
 #
 # Part A takes 75 minutes and part B 45, in two sittings. You need lesson 10. On two CPU cores, the jobs of this
 # page take about a minute.
@@ -48,10 +49,11 @@ course.incidents.show("example", *course.incidents.part("example", "printed", li
 course.incidents.show("example", *course.incidents.part("example", "collectives", lines=24))
 
 # %% [markdown]
-# Rank 3 was the first to end: a message had 96 bytes instead of 40. (Gloo sends arrays in pieces.) Its message says what
-# went wrong, but not who did it; the others' are about a connection. It left no list of collectives, because a process
-# that is killed or aborted leaves nothing. Compare the fourth collective of the others:
-# two send an array of 5 × 16 numbers, but rank 0 sends one of 16 × 12. Rank 3 died because it listened.
+# Rank 3 was the first to end: a message had 96 bytes instead of 40. (Gloo sends arrays in pieces.) Its message says
+# what went wrong, but not who did it; the others' are about a connection. It left no list of collectives: here a rank
+# writes its list when it raises an error or hangs, and a kill or an abort leaves no time for that. Compare the fourth
+# collective of the others: two send an array of 5 × 16 numbers, but rank 0 sends one of 16 × 12. Rank 3 died because
+# it listened.
 #
 # This is the rule of the whole lesson: **the rank with the first message is seldom the culprit**. Ask what each rank
 # did *last*, and which rank did something else.
@@ -183,7 +185,7 @@ for measure in probe.measures:
 #
 # **Exercise 17.6.** Complete `job_nodes.sbatch`: two nodes with two ranks each, and cores for each rank and its
 # loader's two workers. (A rank is a task for Slurm.) Fill the bash array `agent=(…)`, which the last line starts once
-# on each node, as `srun --ntasks-per-node=1` does. The agent is torchrun, with `--nnodes`, `--nproc-per-node`,
+# on each node, as `srun --ntasks=2 --ntasks-per-node=1` does. The agent is torchrun, with `--nnodes`, `--nproc-per-node`,
 # `--rdzv-backend=c10d`, an `--rdzv-id` and an `--rdzv-endpoint`; `hosts` prints the nodes' names.
 
 # %% tags=["check"]
@@ -199,8 +201,8 @@ course.show_output(nodes)
 # ### Who is missing?
 #
 # The flight recorder keeps each rank's last collectives: number, operation, sizes, state. PyTorch 2.13 keeps 2,000
-# (`TORCH_FR_BUFFER_SIZE`; 0 switches it off). PyTorch writes the dumps when a collective times out
-# (`TORCH_NCCL_DUMP_ON_TIMEOUT=1`; needs GPUs, not run here), and PyTorch's `torchfrtrace` compares them. The recorder
+# (`TORCH_FR_BUFFER_SIZE`; 0 switches it off). With NCCL, PyTorch writes the dumps when a collective times
+# out (`TORCH_NCCL_DUMP_ON_TIMEOUT`; needs GPUs, not run here), and PyTorch's `torchfrtrace` compares them. The recorder
 # also works with Gloo: that is how the recordings below were made.
 #
 # **Exercise 17.7.** Write your own comparison: complete `find_culprit` in `culprit.py`.
@@ -217,6 +219,10 @@ print(
 )
 
 # %% [markdown]
+# A rank that died without a list has no line to compare: on the example above, your program accuses rank 3, the
+# innocent. Nor can it compare what lies before the first entry of a list. And where all ranks made the same calls, it
+# finds nothing.
+#
 # ## Part B: name it
 #
 # These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of thirty,
@@ -281,7 +287,7 @@ for name in mine:
 # - The rank with the first message is seldom the culprit. Compare what each rank did last.
 # - Silent jobs fail, too: print once per rank what it reads, what it starts from, and how long it waits.
 # - Exact sums are cheap: one collective of numerators and denominators.
-# - A rank that may leave out a step has to leave it out on all ranks.
+# - A step that one rank may leave out has to be left out by all ranks.
 #
 # **Submit** your work in a terminal. It repeats the id by which your incidents were drawn.
 #
