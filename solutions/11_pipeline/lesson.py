@@ -51,7 +51,7 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 # ## Four runs
 #
 # One process trained a network of nine layers. Then two ranks trained it, each with a part of the layers. Three of
-# these runs have a fault. At the end of this page you know which one.
+# these runs have a fault. At the end of this page you can say which fault each one has.
 
 # %%
 shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("serial", "g", "n", "v")}
@@ -124,7 +124,7 @@ course.check("11.2", bubble)
 #
 # **Exercise 11.3.** In `plan.py`, `schedule(stages, m, kind)` returns the order of work for every stage. `grid(rank,
 # stages, replicas)` returns this rank's place in a *hybrid* (several pipelines side by side): its stage, its replica,
-# and all ranks with the same layers, which average their gradients. The stages of a pipeline are consecutive ranks:
+# and all ranks with the same layers, whose gradients are added. The stages of a pipeline are consecutive ranks:
 # with two stages, ranks 0 and 1 are replica 0, and ranks 2 and 3 are replica 1.
 
 # %% tags=["check"]
@@ -161,8 +161,9 @@ course.plots.drawn_schedules({"1f1b": plan.schedule(4, 8, "1f1b")}, interleaved=
 #
 # Four things are easy to forget:
 #
-# - `dist.recv(tensor, rank, group=…)` fills an existing tensor, which needs the sender's shape, dtype and device, or
-#   the numbers are garbage. (`new_empty` and `empty_like` take dtype and device from a tensor.)
+# - `dist.recv(tensor, rank, group=…)` fills an existing tensor, which needs the sender's shape, dtype and device. If
+#   it is too small, Gloo ends the process; if it is too large, old numbers stay at its end. (`new_empty` and
+#   `empty_like` take dtype and device from a tensor.)
 # - PyTorch computes no gradient for a received tensor unless you ask for it with `requires_grad_()`, *after* receiving
 #   and *before* applying the layers.
 # - The last stage begins its backward pass at the loss with `outputs.backward()`. Every other stage gets the gradient
@@ -226,12 +227,12 @@ for name in ("pipeline_speedup", "pipeline_share"):
     print(f"{name}: {statistics.median(values):.2f} ({values[0]:.2f} … {values[-1]:.2f})")
 
 # %% [markdown]
-# **What you should see.** A *medium* number of micro-batches is fastest. With one micro-batch, the stages take turns
-# and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message, and is
-# less efficient because it is smaller. On two cores of a shared Intel Xeon, with one thread per process, a step took
-# 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
-# (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is about 1.5 times as fast
-# as one process; two silent processes are 1.9 times as fast.
+# **What you should see.** A *medium* number of micro-batches was fastest here. With one micro-batch, the stages take
+# turns and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message,
+# and is less efficient because it is smaller. On two cores of a shared Intel Xeon, with one thread per process, a
+# step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
+# (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is about 1.5 times as fast as one
+# process; two silent processes are 1.9 times as fast.
 #
 # So within a node you build a pipeline to save memory: two silent processes are faster, and copies add one exchange
 # of 9 MB per step to them. Between nodes, its messages are smaller than those of cut layers (Narayanan and others,
@@ -321,7 +322,7 @@ course.check("11.6", tensor_layers)
 # %% [markdown]
 # ## Who sends less?
 #
-# Copies send one number per parameter, whatever the batch size. Cut layers send the numbers between blocks, for every
+# Two copies send one number per parameter, whatever the batch size. Cut layers send the numbers between blocks, for every
 # image.
 #
 # **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py` returns the bytes that a rank receives per step, for copies

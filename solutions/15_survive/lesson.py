@@ -106,7 +106,7 @@ course.check("15.1", sampler)
 #         os.fsync(file.fileno())
 #
 # **Exercise 15.3.** A file may be damaged, or arrive late on a network file system, for one rank alone. Ranks that
-# begin from different steps average gradients of different networks, and hang at the end. `agreed(folder)` runs on
+# begin from different steps average gradients of different networks, and later wait or fail. `agreed(folder)` runs on
 # all ranks. It returns the checkpoint that rank 0 finds, on all of them. A checkpoint is large, so it must not
 # travel; its number, `saved["step"]`, may (`dist.broadcast_object_list`).
 
@@ -128,8 +128,8 @@ course.check("15.3", atomic)
 # Without a handler, USR1 ends a process, and `torchrun`, too. `signals.py` sets a handler that only records the
 # signal. The program finishes its step, saves, and ends with exit code 75.
 #
-# But ranks do not receive the signal at the same moment. If rank 0 receives it during step 17, it saves and leaves.
-# Rank 1 receives it during step 18, and waits in the allreduce until an error or its timeout ends it,
+# But ranks do not receive the signal at the same moment. If rank 1 receives it during step 17, it leaves.
+# Rank 0 receives it during step 18, and waits in the allreduce until an error or its timeout ends it,
 # without saving. So the ranks ask each other after every second step.
 #
 # **Exercise 15.4.** `anyone_warned(device)` in `signals.py` returns whether *any* rank has received a signal, on all
@@ -369,8 +369,8 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 #   300 (the rest is padding, lesson 14). Their mean losses per character are 2.0 and 3.0. What is the mean loss of the
 #   batch, whose gradient one process would follow?
 # - `six_records`: these are records of `break_it.py --layers 3 --width 48 --saved-at 12 --kill-at 16`. In the order
-#   `nothing`, `optimizer`, `sampler`, `random`, `half`, `schedule` (which begins again with its first learning rate):
-#   which is which? Write six letters.
+#   `nothing`, `optimizer`, `sampler`, `random`, `half`, `schedule` (which begins again, so the rate falls more slowly
+#   than it should): which is which? Write six letters.
 #
 # | record | loss in epochs 2, 3 | apart | not read once | lost |
 # |---|---|---|---|---|
@@ -400,8 +400,8 @@ course.answers.note(twice_waste=twice_waste, padded_loss=padded_loss, six_record
 # | the loss jumps or falls at each restart | the optimizer or the schedule was not restored |
 # | nothing, but two equal runs differ | the sampler or a random state was not restored |
 # | the job ends at the first USR1, and nothing is saved | no function for the signal, or no trap in the shell |
-# | one rank saved, the others wait until their timeout | ranks did not agree on the warning |
-# | after a restart the loss is odd, and the ranks wait at the end | they did not agree on the checkpoint |
+# | one rank left, the others wait until their timeout, and nothing is saved | ranks did not agree on the warning |
+# | after a restart the loss is odd, and a collective fails or waits | they did not agree on the checkpoint |
 #
 # ## Recap
 #

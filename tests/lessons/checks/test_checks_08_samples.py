@@ -43,6 +43,7 @@ ORDERS = [
         "Do all ranks draw the same order",
     ),
     (lambda n, rank, size, epoch: my_samples(n, rank, size, 0), "differs between epochs"),
+    (lambda n, rank, size, epoch, seed=1: my_samples(n, rank, size, epoch), "besides the epoch"),
 ]
 
 

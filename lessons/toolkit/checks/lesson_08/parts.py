@@ -90,6 +90,9 @@ def check_8_5(my_samples: Function) -> str:
     if sorted(orders[0][0]) == list(range(0, n, size)):
         found = "rank 0 always reads 0, 4, 8, …"
         raise CheckFailed("samples in random order", found, "Shuffle before slicing.")
+    if [int(i) for i in my_samples(n, 0, size, 0, 2)] == orders[0][0]:
+        advice = "What should decide the order besides the epoch?"
+        raise CheckFailed("a different order with seed=2 than with seed=1", "the same", advice)
     return (
         "Each sample is read once per epoch, in an order that all ranks share and that is new "
         "each epoch."

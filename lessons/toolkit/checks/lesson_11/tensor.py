@@ -6,7 +6,6 @@ from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
 from lessons.toolkit.checks.shared.real_ranks import in_new_python, on_ranks
-from lessons.toolkit.probes.tensors import ring_bytes
 
 Function = Callable[..., Any]
 
@@ -136,8 +135,8 @@ NUMBERS = {  # wrong numbers of one allreduce
 def check_11_7(bytes_a_step: Function) -> str:
     """Bytes that a rank receives: all gradients, or outputs and their gradients."""
     for way, ranks, itemsize in (("data", 3, 4), ("tensor", 3, 4), ("tensor", 5, 8)):
-        right = ring_bytes(way, SIZES, BATCH, ranks, itemsize)
         ring = 2 * (ranks - 1) / ranks * itemsize
+        right = ring * {"data": PARAMS, "tensor": ACTIVATIONS}[way]
         mistakes = {ring * count: advice for count, advice in NUMBERS[way].items()} | {
             right / ring * itemsize: "How much of it does each rank of a ring receive (lesson 06)?",
             right / itemsize: "That is a count of numbers; each has `itemsize` bytes.",
