@@ -239,7 +239,7 @@ course.check("5.4", loss_of)
 # per image are enough. Parameters and their gradients take 0.2 GB (with Adam's state 0.4), whatever the batch
 # size. Libraries and their workspace take about 2 GB. So
 #
-# **images ≤ (memory − 2 GB) / 30 MB**: 1,270 in 40 GB, 2,070 in 64 GB, 2,600 in 80 GB.
+# **images ≤ (memory − 2 GB) / 30 MB**: 1,266 in 40 GB, 2,066 in 64 GB, 2,600 in 80 GB.
 #
 # From `gpu_gb`, the setup cell at the top computes the largest power of two that the formula allows. With 16-bit
 # numbers about twice as many images fit. (Computed from the shapes, not measured on a GPU. If the job says *out of

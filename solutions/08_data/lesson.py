@@ -190,7 +190,9 @@ course.check("8.3", distribute, train)
 #     0: [HorovodAllreduce]
 #
 # Rank 0 is missing. Is it the culprit or the victim? Decide now; you find out under *Break it*. The job still waits.
-# `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended it some seconds later, with exit code 1. Set it in long jobs.
+# With this and `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8`, Horovod ended it some seconds later, with exit code 1. In
+# long jobs set it to some minutes: longer than any pause of one rank, such as a checkpoint. (Below the check's 60 s
+# it is ignored.)
 #
 # `hvd.join()` is another way: a rank that has no more data calls it, and the others go on. In a trial on two
 # ranks, rank 0 took a fourth step, with the value 4, after rank 1 had joined. The average was 2: the absent rank
@@ -285,8 +287,8 @@ course.predictions.compare("predict_epoch_ratio", ratio)
 #   images.
 # - Throughput counts *distinct* images. If you count the images that the ranks *process*, the unsharded run looks N
 #   times as fast as it is: compare the last two numbers in its line.
-# - In the `full` profile, an epoch has 60,000 different images on 1, 2, 4 … 64 ranks. Test accuracy
-#   falls on many ranks all the same, because the batch grows: lesson 09.
+# - In the `full` profile, an epoch has 60,000 different images on 1, 2, 4 … 64 ranks. On 64
+#   ranks it has 30 steps, with 64 times the rate (not run here). Expect a lower test accuracy: lesson 09.
 #
 # ## Out of one node
 #
@@ -356,7 +358,7 @@ course.plots.sample_map({"one order for all": right, "an order each": wrong}, 40
 # | way | different samples per epoch | a rank reads | steps per epoch | randomness |
 # |---|---|---|---|---|
 # | epochs (07) | all, by each rank | everything | n / batch, rounded up | each rank its own order |
-# | files (here) | all, once | its files only | n / (size × batch), rounded up | within a rank's files |
+# | files (here) | all, once, if the shares are equal | its files only | n / (size × batch), rounded up | within a rank's files |
 # | indices (8.5) | all, once | anything, anywhere | the same | over everything, each epoch |
 # | `Dataset.shard(size, rank)` before `shuffle` | all, once | everything, and throws most away | the same | within a rank's samples |
 # | `shuffle`, with a seed per rank, before `shard` | three quarters on two ranks, as above | the same | the same | over everything |

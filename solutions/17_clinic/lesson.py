@@ -76,9 +76,9 @@ course.answers.note(predict_twice=predict_twice)
 #
 # ### Unused parameters
 #
-# `unused.py` has a network with two heads. The second one is used in every second step only. With plain DDP, the next
-# step raises `Expected to have finished reduction in the prior iteration`: DDP waits for a gradient that no backward
-# pass computes.
+# `unused.py` has a network with two heads. The second one is used in every second step only. With plain DDP, the step
+# after one that left it out raises `Expected to have finished reduction in the prior iteration`: DDP waits for a
+# gradient that no backward pass computes.
 #
 # Three mends are in use. `find_unused_parameters=True` lets DDP walk through the graph of each step and mark what is
 # missing. A term of zero times the sum of the head's outputs gives every parameter a gradient, which is zero.
@@ -220,8 +220,8 @@ print(
 
 # %% [markdown]
 # A rank that died without a list has no line to compare: on the example above, your program accuses rank 3, the
-# innocent. Nor can it compare what lies before the first entry of a list. And where all ranks made the same calls, it
-# finds nothing.
+# innocent. It also takes an entry that a list no longer has for a call that was never made: begin at the largest first
+# number. And where all ranks made the same calls, it finds nothing.
 #
 # ## Part B: name it
 #

@@ -1,5 +1,6 @@
 """Check the parts of a data set (8.1) and of the samples (8.5)."""
 
+import itertools
 from collections import Counter
 from typing import Any
 
@@ -87,8 +88,9 @@ def check_8_5(my_samples: Function) -> str:
     if orders[0] == orders[1] or orders[1] == orders[2]:
         advice = "What may all ranks share that differs between epochs?"
         raise CheckFailed("a different order in epoch 1 than in epoch 0", "the same", advice)
-    if sorted(orders[0][0]) == list(range(0, n, size)):
-        found = "rank 0 always reads 0, 4, 8, …"
+    steps = {(second - first) % n for first, second in itertools.pairwise(orders[0][0])}
+    if len(steps) == 1:
+        found = f"each sample of rank 0 is {steps.pop()} after the one before"
         raise CheckFailed("samples in random order", found, "Shuffle before slicing.")
     if [int(i) for i in my_samples(n, 0, size, 0, 2)] == orders[0][0]:
         advice = "What should decide the order besides the epoch?"
