@@ -206,8 +206,8 @@ def shapes():
 course.check("3.4", shapes)
 
 # %% [markdown]
-# `--model` accepts every network of that family: `ResNet101V2`, `VGG16`, `DenseNet121`, `MobileNet`, … Make
-# `--size` as large as the network requires.
+# `--model` accepts the networks that do not scale images themselves: `ResNet101V2`, `VGG16`, `DenseNet121`,
+# `MobileNet`, … Make `--size` as large as the network requires.
 #
 # ## How much memory it needs
 #
@@ -312,9 +312,9 @@ for number, (loss, accuracy) in enumerate(zip(*published.values(), strict=True),
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** With batch normalisation
 # and so few steps, that is no bug. (In a network without it, look for one.) *Batch normalisation* trains with the
-# mean and variance of each batch and tests with running averages of them. After 32 steps on two CPU cores we measured
-# an accuracy of 0.097 on the test images and 0.22 in training. After a few hundred steps, the averages have settled.
-# So the `smoke` profile does not grade test accuracy here.
+# mean and variance of each batch and tests with running averages of them. After 32 steps (four epochs) on two CPU
+# cores we measured an accuracy of 0.097 on the test images and 0.22 in training. After a few hundred steps, the
+# averages have settled. So the `smoke` profile does not grade test accuracy here.
 #
 # Before the second job: with pictures of 32 × 32, `cnn` has 1.6 million parameters, and MobileNet has 3.2 million. Which
 # of them reads more images per second, and by what factor? Bet.
@@ -389,7 +389,8 @@ course.answers.note(baseline_epoch_s=course.measure.epoch_time(baseline).value)
 # Lesson 05 asks whether this larger network scales better. To answer that for your own machine, you need its
 # baseline, too. Everything else must stay as it was for ResNet50V2. In the `smoke` profile, that means `--size 32
 # --train-samples 256 --test-samples 128 --batch-size 32`. With the sizes in `job.sbatch`, two cores would need hours.
-# Type the first line for `smoke` and the second for `full`, in a terminal, after `source ~/.dl-course/site.sh`:
+# Type the first line for `smoke` and the second for `full` (with your `gpus`, if the site's file asks for none), in a
+# terminal, after `source ~/.dl-course/site.sh`:
 #
 #     sbatch job.sbatch --model ResNet152V2 --size 32 --train-samples 256 --test-samples 128 --batch-size 32 --epochs 3
 #     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2

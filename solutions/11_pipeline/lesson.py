@@ -197,10 +197,10 @@ for run in (serial, *staged, *library):
             print(f"   {kind}: {error['value']:.1e} away from one process, after 3 steps")
 
 # %% [markdown]
-# **What you should see.** The losses agree in all digits (`full`: nearly, because the library leaves out the last,
-# smaller batch), and no rank holds more than its part. The errors come from
-# a small network in float64, with 23 images in unequal micro-batches. Differences up to 1e-13 are rounding. **Batch
-# normalisation** would break this: it uses the mean of a micro-batch, not of the batch.
+# **What you should see.** The losses agree in all digits (`full`: nearly. Rounding adds up, and the library leaves
+# out the last, smaller batch), and no rank holds more than its part. The errors come from a small network in float64,
+# with 23 images in unequal micro-batches (the library: 24 in equal ones). Differences up to 1e-13 are rounding.
+# **Batch normalisation** would break this: it uses the mean of a micro-batch, not of the batch.
 #
 # `library` is `train_library.py`, which does the same with PyTorch's `torch.distributed.pipelining`. `ScheduleGPipe`
 # or `Schedule1F1B` replaces your `forward`, `backward` and `schedule`. Both need micro-batches of equal size and, with

@@ -15,9 +15,9 @@
 #
 # **How much work does a dead node cost?**
 #
-# While Meta trained Llama 3 on 16,384 GPUs, something failed 419 times in 54 days. GPUs were faulty 148 times, and their
-# memory 72 times. There were 54 software bugs, 35 faults of the network, and 7 timeouts of NCCL that nobody explained.
-# Your jobs are smaller, but have a time limit. What a job did not save is lost.
+# Meta's training of Llama 3 on 16,384 GPUs was interrupted unexpectedly 419 times in 54 days. GPUs were faulty 148
+# times, and their memory 72 times. There were 54 software bugs, 35 faults of the network, and 7 timeouts of NCCL that
+# nobody explained. Your jobs are smaller, but have a time limit. What a job did not save is lost.
 #
 # Here, a run is killed, warned, and killed again, and ends with *exactly* the parameters of an uninterrupted run. The
 # network is lesson 13's GPT. Allow 120 minutes. On two CPU cores, all jobs on this page take about a minute.
@@ -148,7 +148,7 @@ course.check("15.4", signals)
 # - `--requeue` allows it. Slurm then also restarts the job by itself if a *node* fails.
 # - `--open-mode=append` keeps the output of the earlier lives. Otherwise each life overwrites it.
 #
-# Which deaths deserve another life? A faulty GPU usually ends a program with 1, as a bug does. But a bug usually
+# Which deaths deserve another life? A faulty GPU can end a program with 1, as a bug does. But a bug usually
 # stops every life at the same step. Say a rule in your own words before you write it.
 #
 # **Exercise 15.5.** In `job.sbatch`, let USR1 reach the ranks 120 seconds before the limit. After the launch, requeue
@@ -264,8 +264,8 @@ course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 #
 # ## Your interval
 #
-# Meta's 419 failures in 54 days occurred on a system of 2,048 nodes. Your job of tomorrow runs on 16 such nodes, and a
-# checkpoint stops it for 30 seconds. After how many seconds should it save?
+# Meta's 419 interruptions in 54 days occurred on a system of 2,048 nodes. Your job of tomorrow runs on 16 such nodes,
+# and a checkpoint stops it for 30 seconds. After how many seconds should it save?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set own_interval to a number, in seconds
@@ -294,11 +294,11 @@ course.show_output([resumed])
 # `torchrun` can also continue with the remaining nodes: `--nnodes=1:2` asks for one or two. Its *agents*, one per
 # node, meet at a *rendezvous*.
 #
-# When a *process* dies, the ranks of other nodes notice first: with Gloo, their connection breaks in the next
-# allreduce, and they raise an error. A node without power closes no connection: they wait for their timeout. With
-# NCCL (not run here) they may notice (`ncclRemoteError`), or wait until its watchdog ends them after the `timeout` of
-# `init_process_group` (10 minutes by default, 2 in `train.py`; [What NCCL says](../../docs/nccl.md)). Only then do
-# their agents meet again, without those that no longer report, and start the program from its first line.
+# If only a process dies, its agent notices at once, and all agents meet again. If a *node* dies with its agent, only
+# the other ranks can notice. Where its connections break, Gloo raises an error in the next allreduce. Else they wait
+# for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may notice
+# (`ncclRemoteError`), or its watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents meet
+# again, without those that no longer report, and start the program from its first line.
 # `--max-restarts` limits how often. The node of the rendezvous must stay up, and on Slurm the job needs `--no-kill`.
 # Otherwise Slurm ends the job with its first dead node.
 #
@@ -368,9 +368,9 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 # - `padded_loss`: a batch of 16 texts is computed in two pieces of 8. In the first, 100 characters count, in the second
 #   300 (the rest is padding, lesson 14). Their mean losses per character are 2.0 and 3.0. What is the mean loss of the
 #   batch, whose gradient one process would follow?
-# - `six_records`: these are records of `break_it.py --layers 3 --width 48 --saved-at 12 --kill-at 16`. In the order
-#   `nothing`, `optimizer`, `sampler`, `random`, `half`, `schedule` (which begins again, so the rate falls more slowly
-#   than it should): which is which? Write six letters.
+# - `six_records`: these are records of `break_it.py` with another network, saved after step 12 and killed after step
+#   16. In the order `nothing`, `optimizer`, `sampler`, `random`, `half`, `schedule` (which begins again, so the rate
+#   falls more slowly than it should): which is which? Write six letters.
 #
 # | record | loss in epochs 2, 3 | apart | not read once | lost |
 # |---|---|---|---|---|
