@@ -28,6 +28,9 @@ BEGUN_OR_LOST = """() => {
     return prompts.some(text => text.includes('*')) ? null : 'lost';
 }"""
 
+NONE_WAITS = """() => ![...document.querySelectorAll('.jp-InputPrompt')].some(
+    one => one.textContent.includes('*'))"""
+
 
 def run_all(page: Page) -> None:
     """Choose "Run All Cells" when the notebook's kernel is ready.
@@ -48,7 +51,7 @@ def run_all(page: Page) -> None:
 
 
 def until_answered(page: Page, folder: Path, seconds: float) -> None:
-    """Wait until the lesson in this folder has noted all answers, and the page shows it.
+    """Wait until the lesson in this folder has noted all answers, and the page has run to its end.
 
     Look at the file, because the browser would search the text of the whole notebook each time.
     """
@@ -61,3 +64,4 @@ def until_answered(page: Page, folder: Path, seconds: float) -> None:
         assert time.monotonic() < end, "the notebook has not noted all answers"
         page.wait_for_timeout(500)
     expect(page.get_by_text(f"answers.txt now holds {count} answers")).to_be_attached()
+    page.wait_for_function(NONE_WAITS, polling=500, timeout=1000 * seconds)

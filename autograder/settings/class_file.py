@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, ValidationInfo
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+)
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
@@ -72,7 +79,7 @@ class ClassFile(Strict):
     released: Folder | None = None
     roster: File | None = None
     groups: File | None = None
-    timezone: Annotated[ZoneInfo, BeforeValidator(zone)] | None = None
+    timezone: Annotated[ZoneInfo, PlainValidator(zone)] | None = None
     late: LatePolicy = LatePolicy()
     round: float | None = Field(default=None, gt=0, le=1, strict=False)  # step of a total
     extensions: File | None = None
