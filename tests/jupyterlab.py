@@ -28,8 +28,8 @@ BEGUN_OR_LOST = """() => {
     return prompts.some(text => text.includes('*')) ? null : 'lost';
 }"""
 
-NONE_WAITS = """() => ![...document.querySelectorAll('.jp-InputPrompt')].some(
-    one => one.textContent.includes('*'))"""
+NONE_WAITS = """() => ![...document.querySelectorAll('.jp-InputPrompt')]
+    .some(each => each.textContent.includes('*'))"""
 
 
 def run_all(page: Page) -> None:
@@ -58,7 +58,6 @@ def until_answered(page: Page, folder: Path, seconds: float) -> None:
     page_of = (ROOT / "solutions" / folder.name / "lesson.py").read_text()
     calls = re.findall(r"^(?:course\.answers\.)?note\((.*?)\)$", page_of, re.MULTILINE | re.DOTALL)
     count = sum(len(re.findall(r"(\w+)=\1\b", call)) for call in calls)
-    assert count
     file, end = folder / "answers.txt", time.monotonic() + seconds
     while not file.is_file() or file.read_text().count(" = ") < count:
         assert time.monotonic() < end, "the notebook has not noted all answers"

@@ -31,8 +31,6 @@ JOBS = [
     ("per-node=2", "per-node=1", "1 x 1 is not 2"),
     ("--ntasks=2", "--ntasks=two", "whole number"),
     ("--ntasks=2", "--ntask=2", "--ntask\n"),
-    ("=00_cluster_%j.out", "=train_%j.out", "becomes the job's number"),
-    ("=00_cluster_%j.out", "=%x.out", "becomes the job's number"),
     ("00:05:00", "00:05", "which means 5 seconds"),
 ]
 
