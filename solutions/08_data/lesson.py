@@ -79,7 +79,7 @@ course.answers.note(predict_epoch_ratio=predict_epoch_ratio)
 # see nothing but sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on two
 # ranks test accuracy was 0.837 instead of 0.847, which is no more than the difference between seeds. But then the
 # rank's own loss and accuracy mean nothing, batch normalisation uses the statistics of sevens, and a run that misses
-# a file misses a whole class. So all parts get the same number of images of each class.
+# a file misses a whole class. So all parts get the same number of images of each class, give or take one.
 #
 # **Exercise 8.1.** Complete `partition` in `make_parts.py`.
 
@@ -355,10 +355,10 @@ course.plots.sample_map({"one order for all": right, "an order each": wrong}, 40
 # In this epoch a quarter of the images are never read and a quarter are read twice: ½ × ½. There is no error,
 # and the accuracy hardly shows it.
 #
-# | way | different samples per epoch | a rank reads | steps per epoch | randomness |
+# | way | different samples per epoch, if the shares are equal | a rank reads | steps per epoch | randomness |
 # |---|---|---|---|---|
 # | epochs (07) | all, by each rank | everything | n / batch, rounded up | each rank its own order |
-# | files (here) | all, once, if the shares are equal | its files only | n / (size × batch), rounded up | within a rank's files |
+# | files (here) | all, once | its files only | n / (size × batch), rounded up | within a rank's files |
 # | indices (8.5) | all, once | anything, anywhere | the same | over everything, each epoch |
 # | `Dataset.shard(size, rank)` before `shuffle` | all, once | everything, and throws most away | the same | within a rank's samples |
 # | `shuffle`, with a seed per rank, before `shard` | three quarters on two ranks, as above | the same | the same | over everything |
@@ -432,7 +432,7 @@ course.plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # **Question.** Which of the four runs is `labels`, which `nothing`, which `own`, which `same`? Write the letters in this
 # order, as one word.
 #
-# **Open, for no points.** An epoch on two ranks with their own files takes more than half of the epoch on one rank.
+# **Open, for no points.** An epoch on two ranks with their own files often takes more than half of the epoch on one rank.
 # Where does the rest go? Shorten it without reading less, and defend the change with measured seconds.
 
 # %% tags=["exercise"]

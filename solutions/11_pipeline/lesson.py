@@ -335,26 +335,29 @@ course.check("11.7", tensor_layers.bytes_a_step)
 
 # %%
 wide = [] if profile == "smoke" else ["--width", "4096", "--batch-sizes", "256", "16384"]
-jobs = [[], ["--backend", "nccl", "--precision", "float32"]]  # the second for its seconds
+jobs = [["--backend", "nccl", "--precision", "float32"], []]  # the first for its seconds
 longer = course.on_nodes(ranks, device, minutes=60)  # "full", a step: 3.2 GB on 2 ranks, 5.6 on 8
-for words in jobs if profile == "full" else jobs[:1]:
+for words in jobs if profile == "full" else jobs[1:]:
     [cut] = course.submit("job_tensor.sbatch", *wide, *words, options=longer)
     for step in cut.measured("step_s"):
         sent = f"{step['bytes']:12,} bytes per step, " if step.get("bytes") else f"{'':29}"
         print(f"batch {step['batch']:5} {step['way']:7} {sent}{step['value']:.4f} s")
-sizes = [784, *[cut.header["width"]] * 7, 10]
-images = tensor_layers.bytes_a_step("tensor", sizes, 1, ranks, 8)
-cross = tensor_layers.bytes_a_step("data", sizes, 1, ranks, 8) / images
-course.predictions.compare("predict_cross", cross, "images", how="computed")
-course.plots.bytes_by_batch(cut, cross * images, images)
+for width in (256, cut.header["width"]):
+    sizes = [784, *[width] * 7, 10]
+    images = tensor_layers.bytes_a_step("tensor", sizes, 1, ranks, 8)
+    whole = tensor_layers.bytes_a_step("data", sizes, 1, ranks, 8)
+    if width == 256:
+        course.predictions.compare("predict_cross", whole / images, "images", how="computed")
+course.plots.bytes_by_batch(cut, whole, images)
 
 # %% [markdown]
-# **What you should see.** The lines are your formula; the dots are what the kernel counted on a rank's connections, with
-# Gloo's own messages. On two ranks the lines cross at 387 images. For a block of two layers between other blocks the
-# rule is short: **cut layers send less as long as the batch has fewer images than the hidden layer has neurons**.
-# (387 is more than 256 because the first layer has 784 inputs and the first block sends no gradient back.) After five
-# steps all parameters agree with those of one rank to 1e-16. Gloo's times say nothing about NVLink, so the
-# `full` profile also runs float32 over NCCL (not run here; errors: [What NCCL says](../../docs/nccl.md)).
+# **What you should see.** The lines are your formula; the dots are what the kernel counted on a rank's connections,
+# with Gloo's own messages. With 256 neurons the lines cross at 387 images, on any number of ranks. For a block of two
+# layers between other blocks the rule is short: **cut layers send less as long as the batch has fewer images than the
+# hidden layer has neurons**. (387 is more than 256 because the first layer has 784 inputs and the first block sends
+# no gradient back.) After five steps all parameters agree with those of one rank to 1e-16. Gloo's times say nothing
+# about NVLink, so the `full` profile also runs float32 over NCCL (not run here; errors: [What NCCL
+# says](../../docs/nccl.md)).
 #
 # Bytes are not everything: gradients travel during the backward pass, but in a cut layer all ranks wait for the sum
 # (libraries hide a part of it). So cut layers within a node, over its fastest links, and use pipelines and copies

@@ -52,7 +52,7 @@ course.show_output(course.submit("job_first.sbatch", *size, options=several))
 #    begins like new. So for the rest of this epoch (80 samples) it reads from the first epoch's order, another shuffle.
 #    How many of the 160 samples are then *not* read exactly once? (The job counts the worst epoch: the next one is
 #    mixed, too.)
-# 3. Later you leave one thing unrestored: **o**, Adam's running means; **s**, the sampler; **r**, the random state.
+# 3. Later you leave one thing unrestored: **o**, the optimizer's state; **s**, the sampler; **r**, the random state.
 #    Or the only checkpoint is half written (**h**), and training begins again at step 0. After which of these
 #    accidents is the final loss as usual, to within 1 %? Write letters in the alphabet's order, or `none`.
 
@@ -71,8 +71,8 @@ course.answers.note(
 #
 # | what | because |
 # |---|---|
-# | the optimizer | Adam's running means and its count of steps; the scale of the loss in float16 (lesson 14) |
-# | the schedule | the learning rate of the next step |
+# | the optimizer | Adam's running means and count of steps, and in PyTorch the learning rate; the scale of the loss in float16 (lesson 14) |
+# | the schedule | its place on the curve: how the rate goes on |
 # | the sampler | which samples of this epoch are still to be read, and the order of the next epoch |
 # | the random state | here, 5 % of the characters are replaced by chance; elsewhere dropout and augmentation |
 #
@@ -91,8 +91,7 @@ course.check("15.1", sampler)
 # A job may die while it replaces its only checkpoint. So write to another file, and give it its name at the end:
 # `os.replace` renames a file at once. Readers see either the old file or the new one, never half of one. But the
 # operating system reports a write as done before the bytes are on the disk. `os.fsync` waits until what a file was
-# given is on the disk. (`torch.save` gives it all. Your own `write` needs a `flush` first. We leave out an `fsync` of
-# the folder, which has the new *name*.)
+# given is on the disk.
 #
 # Disks fail, too. So the program keeps the last two checkpoints, `step_*.pt`, and `newest` uses the older one if the
 # newest cannot be read. (`map_location="cpu"`: otherwise every rank loads the tensors onto rank 0's GPU.)
@@ -124,7 +123,7 @@ course.check("15.3", atomic)
 # - `#SBATCH --signal=B:USR2@60` sends it to the batch shell **only**.
 #
 # `scancel` and preemption send SIGTERM instead, and SIGKILL later: after `scancel`, 30 seconds by default
-# (`KillWait`), and after preemption what the partition grants (`GraceTime`). A program of your own should handle it.
+# (`KillWait`), and after preemption what the partition grants (`GraceTime`).
 # Without a handler, USR1 ends a process, and `torchrun`, too. `signals.py` sets a handler that only records the
 # signal. The program finishes its step, saves, and ends with exit code 75.
 #
@@ -165,7 +164,7 @@ course.check("15.4", signals)
 # a process, and `srun` passes USR1 on to all ranks. The signal also ends a `wait` early, with a code that says nothing
 # about the ranks, which still save. Requeue as before.
 #
-# (If your site forbids requeueing, an array of five lives does the same:
+# (If your site forbids requeueing, an array gives five lives, without your rule:
 # `CHECKPOINTS=checkpoints/array sbatch --array=1-5%1 job.sbatch`.)
 
 # %% tags=["check"]
@@ -182,7 +181,7 @@ course.check("15.6", "job_shell.sbatch")
 # w = \sqrt{2 \cdot \mathrm{write\_s} \cdot M}.$$
 #
 # (Young, 1974; Daly, 2006.) $M$ is the MTBF of the *job*: it dies with any of its nodes. (A failure also costs a
-# restart, often more, but that does not change the best interval.)
+# restart, which often takes longer than the lost work, but that does not change the best interval.)
 #
 # ## Save in the background
 #
@@ -297,10 +296,9 @@ course.show_output([resumed])
 # If only a process dies, its agent notices at once, and all agents meet again. If a *node* dies with its agent, only
 # the other ranks can notice. Where its connections break, Gloo raises an error in the next allreduce. Else they wait
 # for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may notice
-# (`ncclRemoteError`), or its watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents meet
-# again, without those that no longer report, and start the program from its first line.
-# `--max-restarts` limits how often. The node of the rendezvous must stay up, and on Slurm the job needs `--no-kill`.
-# Otherwise Slurm ends the job with its first dead node.
+# (`ncclRemoteError`), or its watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents meet again,
+# without those that no longer report, and start the program from its first line. `--max-restarts` limits how many
+# failures an agent survives. The node of the rendezvous must stay up, and on Slurm the job needs `--no-kill`.
 #
 # In `job_elastic.sbatch`, two agents on one machine stand in for two nodes. The second is killed with its rank.
 
@@ -333,7 +331,7 @@ print("The parameters are", "equal." if equal else "no longer equal in every bit
 #
 # | `without` | what is different |
 # |---|---|
-# | `optimizer` | Adam begins with empty means |
+# | `optimizer` | Adam begins with empty means and, as PyTorch keeps the rate in the optimizer, with the first rate |
 # | `sampler` | a new sampler: the first epoch's order, from its beginning |
 # | `random` | the random state is that of a new process |
 # | `half` | the only checkpoint is half written, so training begins at step 0 |
@@ -355,8 +353,8 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 # **What you should see.** `apart` is the largest difference between a parameter and its value after uninterrupted
 # training.
 #
-# - `optimizer` changes the loss: 3.02 instead of 3.14, probably because Adam's first steps are long. (So early in a
-#   training, longer steps help.)
+# - `optimizer` changes the loss: 3.02 instead of 3.14. Its rate is back at the first value, 1.9 times too large
+#   to the end, and Adam's first steps are long.
 # - `sampler` and `random` look perfect. Yet `sampler` reads 72 of the interrupted epoch's 160 samples twice or
 #   never, and 88 of the next one's.
 # - `half` is correct to the last bit, and costs all 18 steps instead of 3.
