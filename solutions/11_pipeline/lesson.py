@@ -51,7 +51,7 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 # ## Four runs
 #
 # One process trained a network of nine layers. Then two ranks trained it, each with a part of the layers. Three of
-# these runs have a fault. At the end of this page you can say which fault each one has.
+# these runs have a fault. At the end of this page you can say which, and which fault.
 
 # %%
 shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("serial", "g", "n", "v")}
@@ -231,7 +231,7 @@ for name in ("pipeline_speedup", "pipeline_share"):
 # turns and nothing is gained. More micro-batches shrink the bubble (the dashed line), but each one adds a message,
 # and is less efficient because it is smaller. On two cores of a shared Intel Xeon, with one thread per process, a
 # step took 205, 152, 132, 125 and 138 ms with 1, 2, 4, 8 and 16 micro-batches, and 197 ms in one process
-# (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is about 1.5 times as fast as one
+# (`benchmarks/lessons/pipeline_speedup.py`). With the best number, the pipeline is 1.5 to 1.6 times as fast as one
 # process; two silent processes are 1.9 times as fast.
 #
 # So within a node you build a pipeline to save memory: two silent processes are faster, and copies add one exchange
@@ -272,8 +272,8 @@ course.plots.measured_stages(speed)
 # **NCCL**'s calls only queue work on the GPU, and there the queue can hang: an `isend` and an `irecv` between the
 # same two ranks run one after the other. If both queue the send first, both wait for ever (NVIDIA/nccl#479; not run
 # here), unless the message fits into NCCL's buffers (lesson 10). In a batch the order does not matter. `pipeline.py`
-# has two groups instead: messages down and messages up have separate queues. They usually run at
-# the same time, but CUDA does not promise it (NVIDIA/nccl#783).
+# has two groups instead: messages down and messages up have separate queues. They can run at the same time, but CUDA
+# does not promise it (NVIDIA/nccl#783), so even this may hang.
 #
 # Decide before you run it: which orders finish over Gloo?
 
@@ -394,7 +394,7 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 # |---|---|
 # | nothing for a minute, then `Timed out waiting 60000ms for send operation to complete` | 1F1B with sends that wait |
 # | nothing for half an hour (NCCL: 10 minutes) | `dist.new_group` without a timeout: it does not inherit that of `init_process_group` |
-# | loss falls, but not as on one rank | a forgotten allreduce in the backward pass, or one too many; a row layer's bias added before the sum |
+# | loss falls, but not as on one rank | a forgotten allreduce in the backward pass, or one too many; a row layer's bias added on every rank before the sum |
 #
 # ## Recap
 #

@@ -123,7 +123,7 @@ course.check("15.3", atomic)
 # - `#SBATCH --signal=B:USR2@60` sends it to the batch shell **only**.
 #
 # `scancel` and preemption send SIGTERM instead, and SIGKILL later: after `scancel`, 30 seconds by default
-# (`KillWait`), and after preemption what the partition grants (`GraceTime`).
+# (`KillWait`), and after preemption what the partition grants (`GraceTime`, by default 0).
 # Without a handler, USR1 ends a process, and `torchrun`, too. `signals.py` sets a handler that only records the
 # signal. The program finishes its step, saves, and ends with exit code 75.
 #
