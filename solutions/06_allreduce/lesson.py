@@ -494,4 +494,4 @@ course.predictions.compare("predict_server_mb", 820, "MB", how="computed")
 #     lessons submit 06
 #
 # Next: lesson 07 uses Horovod, which does this for TensorFlow and PyTorch. Further reading: A. Sergeev, M. Del Balso
-# on Horovod (arXiv 1802.05799); X. Lian and others on training without a server (arXiv 1705.09056).
+# on Horovod (arXiv 1802.05799).

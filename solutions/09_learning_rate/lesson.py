@@ -230,8 +230,7 @@ course.answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 # ## The generalisation gap
 #
 # Some large batches ended with *equal training* loss and *worse test* accuracy, in *sharp* minima, where a small step in
-# the weights raises the loss a lot (Keskar and others). But the same network with rescaled weights is sharper and no
-# worse (L. Dinh and others), and with longer training the gap may disappear (Hoffer and others).
+# the weights raises the loss a lot (Keskar and others). With longer training the gap may disappear (Hoffer and others).
 #
 # To claim a gap you need runs with the same training loss. So now all batch sizes train until it is 0.15, for at most
 # twenty epochs.
@@ -477,12 +476,9 @@ course.answers.note(steps_64=steps_64, curves=curves, five_runs=five_runs)
 # | you see | cause |
 # |---|---|
 # | loss 9, then always 2.31, accuracy 0.10, at N = 8 where the rule should hold; the record has the right rate | rate scaled *and* gradients summed: N² |
-# | 0.803 at N = 8 | the rate was divided by N |
 # | 0.912 at N = 8 by the linear rule, and 0.941 by `same` | momentum 0.9 left on: where gradients agree, steps are ten times as long |
 # | 0.34 at N = 16, the loss rises again | the decay was forgotten |
-# | 0.907 at N = 16, better than intact; the record's rates end far below the peak | a warm-up counted in epochs of the small batch: longer than the run |
 # | a rule that is better, until you repeat it: N = 16, linear, ten seeds 0.11 to 0.56 | one seed |
-# | a "gap" that closes when you train on | the training losses were not equal |
 #
 # ## Recap
 #
@@ -498,4 +494,4 @@ course.answers.note(steps_64=steps_64, curves=curves, five_runs=five_runs)
 #
 # Next: lesson 10 does all this without Horovod, with PyTorch's own DistributedDataParallel. Further reading: P. Goyal
 # and others on ImageNet in one hour (warm-up); Y. You and others (LARS); N. Keskar and others and E. Hoffer and
-# others (the gap); L. Dinh and others, arXiv:1703.04933 (sharp minima).
+# others (the gap).

@@ -191,10 +191,10 @@ course.answers.note(best_loader=f"{best_loader:.3f}", best_overlap=f"{best_overl
 # ## Four slow spots
 #
 # **Exercise 14.5.** Write the four functions of `fast.py`. Each returns what its namesake in `slow.py` returns, sooner.
-# Read that file beside the trace at the top: who waits for whom, and how many operations does it take? Two functions
+# Read that file beside the trace at the top. Two functions
 # need PyTorch's documentation, of `DataLoader` and of `AdamW`.
 #
-# - `batches`: each text takes 2 ms to read, as if it were a small file on a busy disk. The texts are shuffled already.
+# - `batches`: each text takes 2 ms to read. The texts are shuffled already.
 #   (On a GPU, the copy can overlap, too: `pin_memory=True` in the loader, `non_blocking=True` in `.to`.)
 # - `gradients`: adding gradients of single texts (*accumulation*) is for batches that do not fit into memory.
 # - `optimizer`: AdamW has three implementations. On a CPU, it takes the slowest one unless you ask for another.
@@ -450,5 +450,5 @@ course.answers.note(thin_product=f"{thin_product:.3f}", mfu_h100=f"{mfu_h100:.4f
 #
 #     lessons submit 14
 #
-# Further reading: Williams and others, *Roofline*, doi:10.1145/1498765.1498785; Micikevicius and others, *Mixed
-# precision training*, arXiv:1710.03740; Chowdhery and others, *PaLM* (which defines MFU), arXiv:2204.02311.
+# Further reading: Williams and others, *Roofline*, doi:10.1145/1498765.1498785; Chowdhery and others, *PaLM* (which
+# defines MFU), arXiv:2204.02311.

@@ -180,8 +180,7 @@ course.check("15.6", "job_shell.sbatch")
 # $$\frac{\mathrm{write\_s}}{w} + \frac{w}{2M}, \qquad \text{smallest at} \quad
 # w = \sqrt{2 \cdot \mathrm{write\_s} \cdot M}.$$
 #
-# (Young, 1974; Daly, 2006.) $M$ is the MTBF of the *job*: it dies with any of its nodes. (A failure also costs a
-# restart, which often takes longer than the lost work, but that does not change the best interval.)
+# (Young, 1974; Daly, 2006.) $M$ is the MTBF of the *job*: it dies with any of its nodes.
 #
 # ## Save in the background
 #
@@ -396,8 +395,6 @@ course.answers.note(twice_waste=twice_waste, padded_loss=padded_loss, six_record
 # | you see | cause |
 # |---|---|
 # | the loss jumps or falls at each restart | the optimizer or the schedule was not restored |
-# | nothing, but two equal runs differ | the sampler or a random state was not restored |
-# | the job ends at the first USR1, and nothing is saved | no function for the signal, or no trap in the shell |
 # | one rank left, the others wait until their timeout, and nothing is saved | ranks did not agree on the warning |
 # | after a restart the loss is odd, and a collective fails or waits | they did not agree on the checkpoint |
 #
@@ -408,7 +405,6 @@ course.answers.note(twice_waste=twice_waste, padded_loss=padded_loss, six_record
 #   shards gets its name when all ranks have written.
 # - Requeue a job as long as it makes progress.
 # - A warning loses no step if all ranks agree on it. The best interval follows from the MTBF of the whole job.
-# - Test survival by killing your job. Compare hashes and counts, because the loss hides most mistakes.
 #
 # **Submit** your work in a terminal:
 #
