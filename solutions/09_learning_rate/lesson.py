@@ -476,6 +476,7 @@ course.answers.note(steps_64=steps_64, curves=curves, five_runs=five_runs)
 # | you see | cause |
 # |---|---|
 # | loss 9, then always 2.31, accuracy 0.10, at N = 8 where the rule should hold; the record has the right rate | rate scaled *and* gradients summed: N² |
+# | 0.803 at N = 8 | the rate was divided by N |
 # | 0.912 at N = 8 by the linear rule, and 0.941 by `same` | momentum 0.9 left on: where gradients agree, steps are ten times as long |
 # | 0.34 at N = 16, the loss rises again | the decay was forgotten |
 # | a rule that is better, until you repeat it: N = 16, linear, ten seeds 0.11 to 0.56 | one seed |
