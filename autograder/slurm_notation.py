@@ -14,7 +14,7 @@ SACCT_COLUMNS = (
     *("NodeList", "SubmitLine", "JobIDRaw", "NTasks", "TotalCPU", "MaxRSS"),
 )
 # What the grader reads, for --format.
-SACCT_FORMAT = "jobid,jobidraw,user,state,submit,start,end,ncpus,alloctres,nodelist,totalcpu"
+SACCT_FORMAT = "jobid,jobidraw,user,state,start,end,ncpus,alloctres,nodelist,totalcpu"
 
 MOST_NODES = 100_000  # a longer list must be damaged
 

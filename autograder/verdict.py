@@ -207,9 +207,6 @@ class Grade:
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what the student changed in them
     handed_in: str | None = None
     files: str = ""  # a hash of the submitted files that are read
-    answered: str = ""  # when the same answers were first submitted, if that is known
-    jobs_submitted: str = ""  # the last Submit of the jobs that count, from the accounting
-    of_runs: float = 0.0  # the points in max_score for what jobs printed
     raw_score: float | None = None  # as measured, before any adjustment
     late_points: float = 0.0  # points lost for late days
     unrounded: float | None = None  # the score before rounding, if that changed it

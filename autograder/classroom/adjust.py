@@ -7,7 +7,7 @@ totals and excuses, all from small files (settings/policy.py), so every grade ca
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import chain
 from typing import Any
 
@@ -16,7 +16,6 @@ from autograder.codes import FindingCode, GradeStatus
 from autograder.grouping import grouped
 from autograder.notes import make_note
 from autograder.safe_text import shortened
-from autograder.settings.class_file import LatePolicy
 from autograder.settings.policy import Override, Policy
 from autograder.submissions.class_folder import Submission
 from autograder.submissions.moments import moment_of, seconds_of
@@ -178,46 +177,15 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
     days, reason = policy.extensions.get((student, grade.lesson), (0.0, ""))
     if days:
         lines.append(f"extension of {counted(days, 'day')}" + (f": {reason}" if reason else ""))
-    parts, how = dated(grade, end, rules)
-    lines += [how] if how else []
-    days_late = [(max(0, math.ceil((time - end) / timedelta(days=1))), n) for time, n in parts]
-    late = max((days for days, _ in days_late), default=0)
+    late = max(0, math.ceil((moment - end) / timedelta(days=1))) if moment else 0
     free = min(left, late)
     if late:
         of_them = f", {free} of them free" if free else ""
         lines.append(f"submitted {counted(late, 'day')} late{of_them}")
-    charged = sum(max(0, days - free) * n for days, n in days_late) * rules.penalty_a_day
+    charged = (late - free) * grade.max_score * rules.penalty_a_day
     lost = round(min(grade.score, charged), 2)
     if charged > 0:
         lines.append(f"{counted(lost, 'point')} less for {counted(late - free, 'late day')}")
     score, untimed = round(grade.score - lost, 2), moment is None
     grade = adjusted(grade, *lines, score=score, late_points=lost, untimed=untimed)
     return grade, left - free
-
-
-def dated(
-    grade: Grade, end: datetime, rules: LatePolicy
-) -> tuple[list[tuple[datetime, float]], str]:
-    """Return the times that count, each with the points that depend on it, and the reason.
-
-    A job that was submitted in time may run late. With `by: submit`, the points for runs depend on
-    when the job was submitted. Other points depend on when the answers were first submitted.
-    """
-    handed_in, jobs = moment_of(grade.handed_in), moment_of(grade.jobs_submitted)
-    if handed_in is None:
-        return [], ""
-    whole = [(handed_in, grade.max_score)]
-    if rules.by == "hand-in" or handed_in <= end:
-        return whole, ""
-    if jobs is None:
-        return whole, "counted from the submission, because a job's submit time is unconfirmed"
-    if handed_in > end + timedelta(days=rules.grace):
-        over = f"over {counted(rules.grace, 'day')} after the deadline"
-        return whole, f"counted from the submission, because it was {over}"
-    answered = min(moment_of(grade.answered) or handed_in, handed_in)
-    shown = [
-        f"{time.astimezone(end.tzinfo):%Y-%m-%d %H:%M}" for time in (jobs, handed_in, answered)
-    ]
-    parts = [(jobs, grade.of_runs), (answered, grade.max_score - grade.of_runs)]
-    how = "last job submitted {}, outputs submitted {}, answers {}".format(*shown)
-    return [(time, points) for time, points in parts if points > 0], how

@@ -1,15 +1,14 @@
 """Grade one submission: read its files, judge them, and return a Grade."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from traceback import extract_tb
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.reruns import repeated, with_rerun
-from autograder.codes import EvidenceLevel, FindingCode, GradeStatus, Outcome
+from autograder.codes import FindingCode, GradeStatus, Outcome
 from autograder.evidence import examine, programs
-from autograder.evidence.accounting import last_submit
 from autograder.evidence.examine import traits_of
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, by_time
@@ -55,8 +54,7 @@ def grade(submission: Submission, settings: ClassSettings) -> Grade:
     if submission.late and not submission.submitted:
         files.doubt(note_of(FindingCode.MARKED_LATE, "", "late"))
     grade = grade_files(files, settings, submission.students, submission.folder)
-    grade = replace(grade, handed_in=submission.submitted, answered=submission.answered)
-    return printable_record(replace(grade, files=files.digest))
+    return printable_record(replace(grade, handed_in=submission.submitted, files=files.digest))
 
 
 def grader_error(submission: Submission, settings: ClassSettings, error: BaseException) -> Grade:
@@ -105,10 +103,6 @@ def grade_files(
         points=(judged.score or 0) / judged.max_score if judged.max_score else 0,
         probes=probes,
     )
-    trusted = settings.jobs is not None and seen.tier != EvidenceLevel.CONTRADICTED
-    gave_points = runs_of_checks(hand_in, {check.id for check in judged.checks if check.score > 0})
-    gave_points = gave_points or counted
-    by_jobs = {check.id for check in rubric.checks if check.require}
     has_programs = any(name.lower().endswith(".py") for name in files.programs.values())
     again = repeated(hand_in, judged, reruns) if reruns else ()
     seen = with_rerun(seen, again, settings.jobs is not None) if reruns else seen
@@ -121,21 +115,9 @@ def grade_files(
         runs=tuple(summaries(hand_in, runs, chosen)),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
-        jobs_submitted=last_submit(gave_points, settings.jobs or {}, logins) if trusted else "",
-        of_runs=sum(check.points for check in judged.checks if check.id in by_jobs),
         programs_missing=not has_programs if any(r.program for r in counted) else None,
         findings=(*findings, *judged.findings, *seen.findings),
     )
-
-
-def runs_of_checks(hand_in: HandIn, ids: Collection[str]) -> list[Run]:
-    """Return the runs that these checks judge, one by one or compared with each other."""
-    checks = [check for check in hand_in.rubric.checks if check.id in ids]
-    asked = [condition for check in checks for condition in check.conditions(hand_in.profile)]
-    names = dict.fromkeys(name for condition in asked for name in condition.runs)
-    chosen = (measured_or_none(run_that_counts, hand_in, name) for name in names)
-    runs = [*filter(None, chosen), *runs_compared(hand_in, asked)]
-    return [*{run.id: run for run in runs}.values()]
 
 
 def places_of(checks: Sequence[Check]) -> Iterator[Where]:

@@ -30,9 +30,8 @@ from autograder.submissions import doubts, manifest
 from autograder.submissions.class_folder import are_lessons, folder_name, listed, name_of, strays
 from autograder.submissions.doubts import file_of, note_of
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
-from autograder.submissions.lesson_files import digest_of
 from autograder.submissions.manifest import AND, Row, Rows
-from autograder.submissions.moments import latest, moment_of, seconds_of
+from autograder.submissions.moments import latest, moment_of
 from autograder.submissions.walk import holds
 
 UNKNOWN = "unknown"  # the folder for work without a known lesson
@@ -234,7 +233,7 @@ def row_of(
 
     `notes` are the doubts that are known so far; new ones are added.
     """
-    every = pieces = list(pieces)
+    pieces = list(pieces)
     if wanted.latest:
         pieces, odd = keep_latest(pieces, owner.items)
         notes += odd
@@ -251,7 +250,6 @@ def row_of(
         others = [str(piece.name) for piece in pieces[:3]]
         what = f"only {', '.join(others)}" if others else "no file"
         notes.append(note_of(FindingCode.NOTHING_FOUND, others[0] if others else "", what))
-    answers = [p for name, p in files.items() if kind_of(PurePath(name).name) == Kind.ANSWERS]
     is_late = any(item.late for item in [piece.item for piece in pieces] or owner.items)
     row = Row(
         folder=f"{owner.folder}/{lesson or UNKNOWN}",
@@ -261,13 +259,5 @@ def row_of(
         submitted=time,
         late="yes" if is_late else "",
         origin=wanted.platform,
-        answered=latest(first_time(path, every) for path in answers),
     )
     return row, files
-
-
-def first_time(answers: Path, pieces: Iterable[Piece]) -> str:
-    """Return when a file with these answers was submitted first, or an empty string."""
-    same = (p for p in pieces if p.kind == Kind.ANSWERS and digest_of(p.path) == digest_of(answers))
-    times = filter(moment_of, (piece.item.submitted for piece in same))
-    return min(times, key=lambda time: seconds_of(time) or 0.0, default="")

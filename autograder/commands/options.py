@@ -75,7 +75,6 @@ def load(file: ClassFile) -> ClassSettings:
     people, loaded = read_roster(file.roster), rubrics_in(folder)
     expected = file.expected or folder / "expected"
     released = file.released or folder / "released"
-    accounting, submit_decides = file.accounting, file.late.by == "submit"
     heading = COURSE if folder.resolve() == rubric.FOLDER else "Grades"  # only ours have a name
     return ClassSettings(
         rubrics=loaded,
@@ -85,7 +84,7 @@ def load(file: ClassFile) -> ClassSettings:
         released={n: load_released(released / f"{n}.json") for n in loaded},
         solved={n: load_released(expected / "gaps" / f"{n}.json") for n in loaded},
         references=read_calibration(file.calibration),
-        jobs=read_accounting(accounting, file.timezone, submit_decides) if accounting else None,
+        jobs=read_accounting(file.accounting, file.timezone) if file.accounting else None,
         accounting_required=file.accounting_is is not None,
         policy=read_policy(loaded, file, meant_by(people)),
         reruns=read_reruns(file.reruns),

@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 import click
 
 from autograder.codes import FindingCode as Code
-from autograder.errors import SettingsError
 from autograder.grouping import grouped
 from autograder.measuring import measure
 from autograder.measuring.rounds import seconds_of_phases
@@ -39,25 +38,20 @@ class AccountedJob:
     job_id: str
     user: str = ""
     state: str = ""
-    submitted: float | None = None
     start: float | None = None
     end: float | None = None
     cpus: int | None = None
     gpus: int | None = None
     hosts: frozenset[str] = frozenset()
     cpu_seconds: float | None = None
-    is_zoned: bool = True  # whether `submitted` does not depend on the zone of a machine
     raw_id: str = ""  # the number that an array task itself sees
 
 
-def read_accounting(
-    path: Path, zone: ZoneInfo | None = None, submit_decides: bool = False
-) -> dict[str, AccountedJob]:
+def read_accounting(path: Path, zone: ZoneInfo | None = None) -> dict[str, AccountedJob]:
     """Return the jobs by id. An export without jobs confirms nothing and is a usage error.
 
-    Times without a time zone are in `zone`, or else in that of the grading machine, unless points
-    depend on the time of submission. A scheduler that counts no GPUs, or no CPU time, in any of its
-    jobs does not know of them.
+    Times without a time zone are in `zone`, or else in that of the grading machine. A scheduler
+    that counts no GPUs, or no CPU time, in any of its jobs does not know of them.
     """
     jobs, fault = [], "has no jobs below a first line with column names, which `-n` leaves out"
     try:
@@ -66,11 +60,6 @@ def read_accounting(
         fault = f"cannot be read as sacct's output ({shortened(error, 80)})"
     if not jobs:
         raise click.UsageError(f"{path} {fault}. {EXPORT_IT}")
-    if submit_decides and zone is None and not all(job.is_zoned for job in jobs):
-        raise SettingsError(
-            f"{path} has times without a time zone, and with `by: submit` points depend on them. "
-            f"Name the cluster's zone in class.yaml, as in `timezone: Europe/Berlin`. {EXPORT_IT}"
-        )
     if not any(job.gpus for job in jobs):
         jobs = [replace(job, gpus=None) for job in jobs]
     if not any(job.cpu_seconds for job in jobs):  # `sacct -X`, or Slurm without a gatherer
@@ -87,18 +76,13 @@ def from_text(text: str, zone: ZoneInfo | None) -> list[AccountedJob]:
 
 
 def whole(same: Sequence[AccountedJob]) -> AccountedJob:
-    """Join the lines of a job that was requeued. `sacct -D` lists each start, the first one first.
-
-    A requeue changes the time of submission, so the first one counts.
-    """
+    """Join the lines of a job that was requeued: `sacct -D` lists each start, the first first."""
 
     def values(name: str) -> list[float]:
         return [value for job in same if (value := getattr(job, name)) is not None]
 
     return replace(
         same[-1],
-        submitted=min(values("submitted"), default=None),
-        is_zoned=all(job.is_zoned for job in same),
         start=min(values("start"), default=None),
         hosts=frozenset[str]().union(*(job.hosts for job in same)),
         cpu_seconds=sum(values("cpu_seconds")) if values("cpu_seconds") else None,
@@ -107,19 +91,17 @@ def whole(same: Sequence[AccountedJob]) -> AccountedJob:
 
 def from_cells(cells: Mapping[str, str], zone: ZoneInfo | None) -> AccountedJob:
     allocated = cells.get("alloctres", "")
-    submitted, start, end = (moment(cells.get(name), zone) for name in ("submit", "start", "end"))
+    start, end = (moment(cells.get(name), zone) for name in ("start", "end"))
     return AccountedJob(
         job_id=cells["jobid"],
         user=cells.get("user", ""),
         state=cells.get("state", "").split(" ")[0],
-        submitted=submitted.timestamp() if submitted else None,
         start=start.timestamp() if start else None,
         end=end.timestamp() if end else None,
         cpus=int(cells["ncpus"]) if cells.get("ncpus", "").isdecimal() else None,
         gpus=max(map(int, GPUS.findall(allocated)), default=0 if allocated else None),
         hosts=frozenset(node_names(cells.get("nodelist", ""))),
         cpu_seconds=duration(cells.get("totalcpu")),
-        is_zoned=submitted is None or submitted.tzinfo is not None,
         raw_id=cells.get("jobidraw", ""),
     )
 
@@ -198,19 +180,6 @@ def confirming_job(run: Run, jobs: Jobs, logins: Logins) -> AccountedJob | None:
         return None
     is_own = job.user in logins or not any(logins)
     return job if is_own and job.hosts and job.state.startswith("COMPLETED") else None
-
-
-def last_submit(runs: Sequence[Run], jobs: Jobs, logins: Logins) -> str:
-    """Return when the last of the runs' jobs was submitted.
-
-    It is empty if the accounting lacks one of the jobs, or one belongs to another account.
-    """
-    known = [job_of(run, jobs) for run in runs]
-    own = [job for job in known if job and (not any(logins) or job.user in logins)]
-    times = [job.submitted for job in own if job.submitted is not None]
-    if not times or len(times) < len(known):
-        return ""
-    return datetime.fromtimestamp(max(times), UTC).isoformat()
 
 
 def unlike(run: Run, job: AccountedJob, claimed: float, logins: Logins) -> Iterator[Odd]:

@@ -16,7 +16,7 @@ from autograder.reading.failed_ranks import SOURCE_PLACE
 from autograder.reading.files import problems_of
 from autograder.records import Program, Run, Where
 from autograder.safe_text import printable, shortened
-from autograder.settings.rubric_schema import Condition, Rubric, RunChoice
+from autograder.settings.rubric_schema import Rubric, RunChoice
 from autograder.submissions.doubts import SUBMIT_FILE, file_of
 from autograder.submissions.kinds import is_answers, output_name
 from autograder.wording import counted
@@ -334,9 +334,8 @@ def finished(hand_in: HandIn, name: str) -> list[Run]:
     return [run for run in hand_in.runs_by_name[name] if run.outcome == Outcome.COMPLETED]
 
 
-def runs_compared(hand_in: HandIn, asked: Sequence[Condition] | None = None) -> list[Run]:
-    """Return all finished runs that one of these conditions, by default any, judges together."""
-    if asked is None:
-        asked = [condition for check in hand_in.rubric.checks for condition in check.require]
+def runs_compared(hand_in: HandIn) -> list[Run]:
+    """Return all finished runs that a condition judges together."""
+    asked = (condition for check in hand_in.rubric.checks for condition in check.require)
     compared = [condition.of for condition in asked if metric_named(condition.metric).all_runs]
     return [run for names in compared for name in names for run in finished(hand_in, name)]

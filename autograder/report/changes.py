@@ -32,7 +32,7 @@ def sources(row: Grade, person: Person, settings: ClassSettings) -> dict[str, st
     rubric, late = settings.rubrics.get(lesson), policy.late
     accounted = [jobs[run.job_id] for run in row.runs if run.job_id in jobs] if jobs else []
     hosts = [sorted(job.hosts) for job in accounted]
-    late_rules = late.free_days, late.penalty_a_day, late.by, late.grace
+    late_rules = late.free_days, late.penalty_a_day
     settled = policy.overrides.get(row.key), policy.extensions.get(row.key)
     facts: dict[str, object] = {
         "rubric": (rubric and rubric.model_dump_json(), settings.expected.get(lesson), row.profile),
@@ -41,7 +41,7 @@ def sources(row: Grade, person: Person, settings: ClassSettings) -> dict[str, st
         "roster": astuple(person),
         "accounting": (jobs is None, [replace(job, hosts=frozenset()) for job in accounted], hosts),
         "rerun": settings.reruns.get(row.key),
-        "file": (row.files, row.handed_in, row.answered),
+        "file": (row.files, row.handed_in),
     }
     return {name: digest(value) for name, value in facts.items()}
 

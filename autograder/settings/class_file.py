@@ -64,8 +64,6 @@ class LatePolicy(Strict):
     due: dict[str, str] = Field(default={})  # lesson -> ISO time with its offset
     free_days: int = Field(default=0, ge=0)  # late days per student, over all lessons
     penalty_a_day: Annotated[float, BeforeValidator(share)] = 0.0  # of a lesson's points
-    by: Literal["hand-in", "submit"] = "hand-in"  # submit: when the jobs were submitted
-    grace: int = Field(default=2, ge=0)  # days after the due time, for outputs of such jobs
 
 
 class ClassFile(Strict):

@@ -132,7 +132,7 @@ def checked(file: ClassFile, rubrics: Mapping[str, Rubric]) -> LatePolicy:
         if lesson in due:
             raise SettingsError(f"{where}: lesson {lesson} is twice under due: keep one")
         due[lesson] = read_moment(time, where).isoformat()
-    for name in ("penalty_a_day", "free_days", "by", "grace"):
+    for name in ("penalty_a_day", "free_days"):
         if name in late.model_fields_set and not due:
             raise SettingsError(
                 f"{file.where('late', name)}: {name} does nothing without `due`: nothing is late"

@@ -37,7 +37,6 @@ class Submission:
     group: str = ""
     partners: frozenset[str] = frozenset()  # group members who may have submitted the same
     submitted: str | None = None
-    answered: str = ""  # when the same answers were first submitted
     late: bool = False  # marked late by the platform
     doubts: tuple[Note, ...] = ()
 
@@ -123,7 +122,6 @@ def from_row(
         lesson or None,
         row.group,
         submitted=row.submitted or None,
-        answered=row.answered,
         late=bool(row.late),
         doubts=tuple(manifest.doubts_in(row)),
     )
@@ -189,7 +187,6 @@ def joined(submissions: Sequence[Submission]) -> Iterator[Submission]:
             places=tuple(place for part in same for place in part.places),
             partners=frozenset(chain.from_iterable(members)),
             submitted=latest(part.submitted for part in same if part.submitted) or None,
-            answered=latest(part.answered for part in same),
             late=any(part.late for part in same),
             doubts=tuple(doubt for part in same for doubt in part.doubts),
         )

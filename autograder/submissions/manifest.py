@@ -4,9 +4,9 @@ The instructor may edit it. Collecting again keeps these edits and replaces ever
 hidden copy holds the rows of the last collection. A cell that differs from the copy was edited. An
 edit that describes a submission no longer applies when another one replaces that submission.
 
-folder,students,group,lesson,submitted,late,from,doubts,answered
-ada/02,ada,,02,2026-03-01T20:00:00+00:00,,moodle,,
-team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off,
+folder,students,group,lesson,submitted,late,from,doubts
+ada/02,ada,,02,2026-03-01T20:00:00+00:00,,moodle,
+team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off
 """
 
 import csv
@@ -24,11 +24,9 @@ from autograder.submissions import doubts
 from autograder.submissions.moments import read_moment
 
 NAME, COPY = "manifest.csv", ".collected.csv"
-COLUMNS = (
-    *("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts", "answered"),
-)
+COLUMNS = ("folder", "students", "group", "lesson", "submitted", "late", "from", "doubts")
 # Edits of these cells end when another submission replaces this one.
-ABOUT_SUBMISSION = {"lesson", "submitted", "late", "answered"}
+ABOUT_SUBMISSION = {"lesson", "submitted", "late"}
 AND = "; "  # between students
 
 
@@ -44,7 +42,6 @@ class Row:
     late: str = ""
     origin: str = ""  # the platform
     doubts: str = ""
-    answered: str = ""  # when the same answers were first submitted
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -72,8 +69,8 @@ def read(path: Path) -> Rows | None:
         if row.late not in ("", "yes"):
             late = shortened(row.late)
             raise SettingsError(f"{where}: `late` must be yes or empty, not {late!r}")
-        for time in filter(None, (row.submitted, row.answered)):
-            read_moment(time, where)
+        if row.submitted:
+            read_moment(row.submitted, where)
         doubts_in(row, where)
         rows[row.folder] = row
     return rows

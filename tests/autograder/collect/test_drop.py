@@ -1,6 +1,5 @@
 """The drop folder: whose an attempt is and when it was made, whatever students try."""
 
-import json
 import os
 import time
 from pathlib import Path
@@ -9,7 +8,6 @@ import pytest
 
 from autograder.collect import drop
 from autograder.submissions import manifest
-from tests.autograder.make_record import BEGAN_MS, hand_in
 from tests.autograder.submissions.downloads import output, work
 
 ADA, EVE = 60_001, 60_002  # accounts; only root can give files to them
@@ -80,43 +78,6 @@ def test_each_folder_is_an_attempt_and_unfinished_ones_do_not_count(place, rows)
     both, latest = rows()["ada/01"].doubts, rows("--latest")["ada/01"].doubts
     assert "several folders" in both
     assert "latest counts" in latest
-
-
-@pytest.mark.parametrize("first", ["a", "z"])  # names are random
-@pytest.mark.parametrize(("words", "doubt"), [((), "several folders"), (("--latest",), "latest")])
-def test_the_same_answers_count_from_the_first_attempt(place, rows, words, doubt, first):
-    attempt(place / first)
-    time.sleep(0.02)
-    between = drop.datetime.now(drop.UTC)
-    time.sleep(0.02)
-    (attempt(place / "b") / "other_5678.out").write_bytes(output("zoe"))
-    row = rows(*words)["ada/01"]
-    answered, submitted = map(drop.datetime.fromisoformat, (row.answered, row.submitted))
-    assert answered < between < submitted
-    assert doubt in row.doubts
-
-
-@pytest.mark.parametrize(("by", "score"), [("submit", 10), ("hand-in", 9)])
-def test_a_student_whose_jobs_waited_loses_no_day(tmp_path, place, collect, grade_class, by, score):
-    """Submit the answers, then the deadline passes, then the jobs run."""
-    for path in hand_in(place / "a").glob("*.out"):
-        path.unlink()
-    time.sleep(0.02)
-    due = drop.datetime.now(drop.UTC)
-    time.sleep(0.02)
-    hand_in(place / "b")
-    ran = f"{BEGAN_MS // 1000 - 9}|{BEGAN_MS // 1000 + 600}|n1|2|al1"
-    jobs = [f"{job}|COMPLETED|{due.timestamp() - 60:.0f}|{ran}" for job in ("1234", "1235")]
-    lines = ["jobid|state|submit|start|end|nodelist|ncpus|user", *jobs]
-    (tmp_path / "sacct.txt").write_text("\n".join(lines))
-    (tmp_path / "class.yaml").write_text(
-        f"roster: roster.csv\naccounting: sacct.txt\n"
-        f"late: {{due: {{'02': '{due.isoformat()}'}}, penalty_a_day: 10%, by: {by}}}\n"
-    )
-    words = ("--class", tmp_path / "class.yaml")
-    done = grade_class(collect(place, *words, platform="drop").folder, *words)
-    grades = json.loads((done.folder / "grades.json").read_text())["grades"]
-    assert [row["score"] for row in grades if row["student"] == "ada"] == [score]
 
 
 def test_no_link_is_followed(tmp_path, place, rows):

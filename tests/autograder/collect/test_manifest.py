@@ -38,7 +38,7 @@ def test_what_a_manifest_holds(tmp_path, collect, roster):
     assert list(found) == ["ada/01", "ben/01", "zoe/01"]
     assert found["ada/01"] == {
         "folder": "ada/01", "students": "ada", "group": "", "lesson": "01", "submitted": "",
-        "late": "yes", "from": "canvas", "doubts": "", "answered": ""}  # fmt: skip
+        "late": "yes", "from": "canvas", "doubts": ""}  # fmt: skip
     assert sorted(path.name for path in (done.folder / "ada/01").iterdir()) == [
         "01_numpy_1234.out", "answers.txt"]  # fmt: skip
     assert "Nothing submitted by: kim" in done.stdout

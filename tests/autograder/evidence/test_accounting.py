@@ -134,14 +134,14 @@ def test_the_export_of_another_cluster_is_noticed(tmp_path, grade, cells, asks):
     assert ("another cluster" in done.stderr) == asks
 
 
-def test_a_requeued_job_is_one_job_and_its_first_submission_counts(tmp_path):
+def test_a_requeued_job_is_one_job(tmp_path):
     lines = [
-        row(start=-500, end=-300, State="REQUEUED", Submit="1000", TotalCPU="00:02", NodeList="n7"),
-        row(start=-10, end=20, Submit="2000", TotalCPU="00:03"),
-        row(start=-10, end=20, Submit="3", User="eve"),
+        row(start=-500, end=-300, State="REQUEUED", TotalCPU="00:02", NodeList="n7"),
+        row(start=-10, end=20, TotalCPU="00:03"),
+        row(start=-10, end=20, User="eve"),
     ]
     job = dump(tmp_path / "sacct.txt", lines[2], *lines[:2])["1234"]
-    assert (job.submitted, job.start, job.end) == (1000, BEGAN - 500, BEGAN + 20)
+    assert (job.start, job.end) == (BEGAN - 500, BEGAN + 20)
     assert (job.state, job.cpu_seconds, job.hosts) == ("COMPLETED", 5, {"n1", "n7"})
 
 

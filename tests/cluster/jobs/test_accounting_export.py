@@ -22,7 +22,7 @@ def export(shell):
 
 
 def line(job, user):
-    cells = {"jobid": job, "user": user, "submit": "5", "start": "6", "end": "9"}
+    cells = {"jobid": job, "user": user, "start": "6", "end": "9"}
     return "|".join(cells.get(name, "") for name in SACCT_FORMAT.split(","))
 
 
@@ -33,7 +33,7 @@ def test_only_the_rosters_accounts_are_exported(shell, export, tmp_path):
     assert done.returncode == 0
     assert done.stdout.splitlines()[1:] == rows[2:4]
     (tmp_path / "sacct.txt").write_text(done.stdout)
-    assert read_accounting(tmp_path / "sacct.txt")["8"].submitted == 5
+    assert read_accounting(tmp_path / "sacct.txt")["8"].start == 6
     (call,) = calls(shell)
     assert call["environment"]["SLURM_TIME_FORMAT"] == "%s"
     assert {"-D", f"--user={ME}", "--starttime=2026-03-01"} <= set(call["words"])
