@@ -136,8 +136,16 @@ def test_everything_that_a_node_may_call_hangs_and_nothing_is_left_of_it(here, m
     assert time.monotonic() - start < 60
     for probe in ("gpus", "mpi", "site"):
         assert found[probe].found == "did not answer in 3 s", probe
-    naps = [path for path in Path("/proc").glob("[0-9]*/environ") if b"doctor-nap" in read(path)]
-    assert [path.parent.name for path in naps] in ([], [str(os.getpid())])
+    while naps():  # a killed process is still seen for some ms
+        assert time.monotonic() - start < 90
+        time.sleep(0.05)
+
+
+def naps() -> list[Path]:
+    others = [
+        at for at in Path("/proc").glob("[0-9]*/environ") if at.parent.name != f"{os.getpid()}"
+    ]
+    return [path for path in others if b"doctor-nap" in read(path)]
 
 
 def read(path: Path) -> bytes:
