@@ -7,6 +7,7 @@ What a program says that ends early, with sys.exit, is in FOLDER/ended_NUMBER.tx
 """
 
 import contextlib
+import faulthandler
 import io
 import json
 import os
@@ -29,6 +30,7 @@ for number, (folder, words) in enumerate(json.loads(os.environ["ONE_BY_ONE"])):
     beside = str(Path(words[0]).resolve().parent)
     sys.path.insert(0, beside)
     sys.argv = words
+    faulthandler.dump_traceback_later(170, exit=True)  # a program that hangs says where
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
@@ -41,6 +43,7 @@ for number, (folder, words) in enumerate(json.loads(os.environ["ONE_BY_ONE"])):
             with open(f"ended_{number}.txt", "a") as file:
                 file.write(said.getvalue())
     finally:
+        faulthandler.cancel_dump_traceback_later()
         sys.stderr.write(said.getvalue())
     sys.path.remove(beside)
     for name, module in list(sys.modules.items()):
