@@ -59,7 +59,6 @@ class Check:
     actual: str
     where: tuple[Where, ...] = ()
     advice: str = ""
-    hidden: bool = False
     parts: tuple[Part, ...] = ()
     told: str = ""  # what was measured, in words that can replace the title
     by_hand: str = ""  # why the instructor set its points, which a new submission does not change
@@ -86,7 +85,6 @@ class Repeated:
     points: float
     submitted: float
     rerun: float | None
-    hidden: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,8 +136,7 @@ def _override_check(grade: Grade, change: Override) -> Grade:
     decided = {"max_score": grade.max_score + waited, "waiting": grade.waiting - waited}
     checks = tuple(by_instructor if other is check else other for other in grade.checks)
     score = round(sum(check.score for check in checks), 2)
-    # Students read this text too, so it does not name a hidden check.
-    text = f"{'another check' if check.hidden else change.check}: {by_hand(change)}"
+    text = f"{change.check}: {by_hand(change)}"
     return adjusted(grade, text, checks=checks, score=score, status=GradeStatus.GRADED, **decided)
 
 

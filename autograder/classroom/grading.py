@@ -123,9 +123,8 @@ def grade_files(
 def places_of(checks: Sequence[Check]) -> Iterator[Where]:
     """Yield the places that the student's page names. Those of missed checks come first."""
     for check in sorted(checks, key=lambda check: check.status == PASSED):
-        if not check.hidden:
-            yield from check.where
-            yield from (where for part in check.parts for where in part.where)
+        yield from check.where
+        yield from (where for part in check.parts for where in part.where)
 
 
 def hand_in_of(

@@ -54,7 +54,7 @@ def repeated(hand_in: HandIn, judged: Grade, reruns: Sequence[Rerun]) -> tuple[R
                 for condition in require
                 for name in {*condition.of, condition.base, condition.minus, condition.over}
             )
-            pair = Repeated(check.id, check.points, result.score, again.score, check.hidden)
+            pair = Repeated(check.id, check.points, result.score, again.score)
             is_slower = is_fewer(pair) and not is_fewer(replace(pair, rerun=untimed.score))
             pairs.append(pair if compared and not is_slower else replace(pair, rerun=None))
     return tuple(pairs)
@@ -75,14 +75,14 @@ def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> 
 
     Reproduced means that each check that gave points was compared, and gave as many again.
     """
-    if fewer := [check for check in checks if is_fewer(check)]:
-        expected = ", ".join(f"{named(check)} {check.submitted:g}" for check in fewer)
-        actual = ", ".join(f"{named(check)} {check.rerun:g}" for check in fewer)
+    if fewer := [pair for pair in checks if is_fewer(pair)]:
+        expected = ", ".join(f"{pair.check} {pair.submitted:g}" for pair in fewer)
+        actual = ", ".join(f"{pair.check} {pair.rerun:g}" for pair in fewer)
         advice = "submit the program that made the output, with all modules beside it"
         about = make_note(FindingCode.RERUN_FEWER_POINTS, expected, actual, (), advice)
         return replace(seen, findings=(*seen.findings, about))
-    earned = [check for check in checks if check.submitted > 0]
-    if skipped := [named(check) for check in earned if check.rerun is None]:
+    earned = [pair for pair in checks if pair.submitted > 0]
+    if skipped := [pair.check for pair in earned if pair.rerun is None]:
         return replace(seen, reason=f"{seen.reason}; not compared: {', '.join(skipped)}")
     confirmed = seen.tier == EvidenceLevel.CONFIRMED
     consistent = seen.tier == EvidenceLevel.SELF_CONSISTENT and not accounting
@@ -96,8 +96,3 @@ def with_rerun(seen: Examined, checks: Sequence[Repeated], accounting: bool) -> 
 
 def is_fewer(check: Repeated) -> bool:
     return check.rerun is not None and check.rerun < check.submitted - LESS * check.points
-
-
-def named(check: Repeated) -> str:
-    """Return the check's name. Students read it, so it does not name a hidden check."""
-    return "another check" if check.hidden else check.check

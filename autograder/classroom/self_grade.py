@@ -44,17 +44,13 @@ class SelfGrade:
     undecided: tuple[Undecided, ...] = ()
 
     @property
-    def visible(self) -> list[Check]:
-        return [check for check in self.grade.checks if not check.hidden]
-
-    @property
     def open_points(self) -> float:
         return sum(part.points for part in self.undecided if part.looks != "wrong")
 
     @property
     def complete(self) -> bool:
         """Return whether the outputs show no lost points: all are earned or still undecided."""
-        lost = sum(check.points - check.score for check in self.visible) - self.open_points
+        lost = sum(check.points - check.score for check in self.grade.checks) - self.open_points
         return self.grade.status == GradeStatus.GRADED and lost < 0.005
 
 
@@ -97,7 +93,7 @@ def grade_yourself(
     grade = smoke if profile == "smoke" else full
     grade = replace(grade, checks=tuple(map(without_numbers, grade.checks)))
     asked, own = {check.id: check for check in rubric.checks}, SelfGrade(grade, rubric)
-    undecided = (left_open(c, asked[c.id], rubric, profile) for c in own.visible)
+    undecided = (left_open(c, asked[c.id], rubric, profile) for c in grade.checks)
 
     def checked(left: Undecided) -> Undecided:
         if left.about not in texts:

@@ -143,7 +143,6 @@ def _check(
         actual=actual,
         where=tuple(dict.fromkeys(w for p in speaking for w in p.where))[:6],
         advice="" if status == PASSED else sentences(hints) or check.try_,
-        hidden=check.hidden,
         parts=parts,
     )
 

@@ -1,8 +1,4 @@
-"""Write Gradescope's results.json for one student.
-
-Hidden checks count in the total and are not listed, because one hidden test would hide the whole
-total from the student.
-"""
+"""Write Gradescope's results.json for one student."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +16,7 @@ def document(grades: Sequence[Grade]) -> str:
     tests = [
         as_test(check, f"{int(grade.lesson) if grade.lesson.isdigit() else 0}.{number}")
         for grade in grades
-        for number, check in enumerate((c for c in grade.checks if not c.hidden), start=1)
+        for number, check in enumerate(grade.checks, start=1)
     ]
     output = [note(f) for grade in grades for f in grade.findings if not f.private]
     output += [line for grade in grades for line in grade.adjustments]

@@ -25,7 +25,7 @@ def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
         empty=[own.grade.lesson for own in empty],
         chosen=chosen,
         brief=brief,
-        legend_needed=any(own.visible for own in grades),
+        legend_needed=any(own.grade.checks for own in grades),
         check_line=check_line,
         reasons_in=reasons_in,
         for_student=for_student,
@@ -39,8 +39,8 @@ def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
 
 def own_standing(own: SelfGrade) -> str:
     """Return the standing of a lesson that has not been submitted yet."""
-    earned = sum(check.score for check in own.visible)
-    return standing(earned, sum(check.points for check in own.visible), own.open_points)
+    earned = sum(check.score for check in own.grade.checks)
+    return standing(earned, sum(check.points for check in own.grade.checks), own.open_points)
 
 
 def decided_parts(parts: Iterable[Part]) -> list[Part]:

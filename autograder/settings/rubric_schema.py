@@ -240,7 +240,6 @@ class RubricCheck(Strict):
     answers: list[str] = []
     draw: Draw | None = None
     report: list[str] = []  # headings of report.md that must be there and not empty
-    hidden: bool = False  # whether it counts without being shown to students
     only: Profile | None = None
     if_present: bool = False  # whether it is left out if none of its runs was submitted
     try_: str = Field("", alias="try")

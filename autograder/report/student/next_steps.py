@@ -54,7 +54,7 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
                 yield from ((part.advice, check.title, 0.0) for part in check.parts if part.advice)
                 continue
             open_points = check.points - check.score >= LEAST
-            if open_points and not check.hidden and not check.by_hand:
+            if open_points and not check.by_hand:
                 yield from ways(check)
     elif grade.status not in (GradeStatus.EXCUSED, GradeStatus.GRADER_ERROR):
         notes = [note for note in grade.findings if note.advice and not note.private]
@@ -65,7 +65,7 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
 def of_another_lesson(grade: Grade) -> Iterator[tuple[str, str, float]]:
     """Yield advice about outputs of another lesson, which may explain the missing values."""
     unmeasured = [check for check in grade.checks if check.status == NOT_MEASURED]
-    lost = sum(check.points - check.score for check in unmeasured if not check.hidden)
+    lost = sum(check.points - check.score for check in unmeasured)
     for note in grade.findings:
         if note.code == FindingCode.OTHER_LESSON and lost >= LEAST:
             yield note.advice, note.title, lost

@@ -80,7 +80,7 @@ def quoted_near(grade: Grade, places: Iterable[Where]) -> list[tuple[QuotedLine,
 
 
 def check_marks(grade: Grade) -> str:
-    return " ".join(SIGNS.get(c.status, "!") for c in grade.checks if c.points and not c.hidden)
+    return " ".join(SIGNS.get(c.status, "!") for c in grade.checks if c.points)
 
 
 def counts(grade: Grade, uncounted: Collection[str]) -> bool:
@@ -101,8 +101,8 @@ def student_page(
 ) -> str:
     """Return the page of a student.
 
-    Hidden checks count but are not shown. `absent` contains the lessons that were not
-    submitted. `uncounted` contains lessons that could not be graded and that do not count.
+    `absent` contains the lessons that were not submitted. `uncounted` contains lessons that could
+    not be graded and that do not count.
     """
     remarks = said_once.remarks(grades)
     counting = [grade.max_score for grade in grades if counts(grade, uncounted)]

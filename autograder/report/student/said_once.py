@@ -58,7 +58,7 @@ def problems(runs: Iterable[RunSummary]) -> list[tuple[str, Note]]:
 
 def adjustments(grade: Grade) -> list[str]:
     """Return the adjustments, except those of single checks, which are shown with the checks."""
-    by_hand = {f"{c.id}: {c.by_hand}" for c in grade.checks if c.by_hand and not c.hidden}
+    by_hand = {f"{c.id}: {c.by_hand}" for c in grade.checks if c.by_hand}
     return [line for line in grade.adjustments if line not in by_hand]
 
 
@@ -88,7 +88,7 @@ def reasons_in(grade: Grade) -> dict[str, list[Part]]:
     stated: set[tuple] = set()
     by_check = {}
     for check in grade.checks:
-        if not check.hidden and check.status != PASSED:
+        if check.status != PASSED:
             parts = reasons(check)
             by_check[check.id] = [
                 replace(part, where=(), advice="as above")

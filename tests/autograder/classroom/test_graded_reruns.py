@@ -4,10 +4,7 @@ import json
 
 import pytest
 
-from autograder.classroom.reruns import with_rerun
-from autograder.codes import EvidenceLevel, FindingCode as Code
-from autograder.evidence.examine import Examined
-from autograder.verdict import Repeated
+from autograder.codes import FindingCode as Code
 from tests.autograder.class_yaml import setting
 from tests.autograder.make_record import hand_in, make_record, some_rounds, write_lines
 
@@ -158,13 +155,3 @@ def test_a_rerun_is_judged_like_a_submission(tmp_path, grade, lines, level, code
         finding["code"] for finding in found["findings"] if finding["severity"] != "information"
     }
     assert (code in codes) if code else not codes
-
-
-@pytest.mark.parametrize("again", [None, 0.0])
-def test_students_do_not_read_the_names_of_hidden_checks(again):
-    seen = Examined(EvidenceLevel.SELF_CONSISTENT, "it agrees", ())
-    checks = [Repeated("secret-check", 2, 2, again, True), Repeated("shown", 2, 2, again, False)]
-    found = with_rerun(seen, checks, accounting=False)
-    told = found.reason + str([one for one in found.findings if not one.private])
-    assert "shown" in told
-    assert "secret-check" not in told

@@ -101,36 +101,6 @@ def test_gradescope_results(tmp_path):
     assert {test["visibility"] for test in data["tests"]} == {"visible"}
 
 
-HIDDEN = """\
-lesson: "02"
-title: A lesson
-points: 2
-runs: {keras: {where: {source: keras}}}
-checks:
-  - {id: open-check, title: The right network, points: 1,
-     require: [{metric: params, of: keras, equal: 407050}]}
-  - {id: trap-door, title: Nobody is told of this, points: 1, hidden: true,
-     require: [{metric: epochs, of: keras, at_least: 99}]}
-"""
-
-
-def test_hidden_checks_count_and_are_never_shown(tmp_path, grade):
-    rubrics = tmp_path / "rubrics"
-    rubrics.mkdir()
-    (rubrics / "02.yaml").write_text(HIDDEN)
-    write_lines(tmp_path / "class" / "ada" / "02" / "a.out", make_record())
-    results = tmp_path / "results.json"
-    words = ("--rubrics", rubrics, "--gradescope", results)
-    result = grade(tmp_path / "class", *words)
-    assert "1/2" in result.stdout
-    page = (result.folder / "students" / "ada.html").read_text()
-    for text in (page, results.read_text()):
-        assert "Nobody is told" not in text
-        assert "trap-door" not in text
-        assert "The right network" in text or "open-check" in text
-    assert json.loads(results.read_text())["score"] == 1
-
-
 @pytest.mark.parametrize("inside", [[], ["02_serial", "02_serial/train.py"]])
 @pytest.mark.parametrize("known", [False, True], ids=["no roster", "roster"])
 def test_who_handed_in_nothing_is_not_forgotten(handed_in, grade, inside, known):

@@ -19,7 +19,6 @@ from autograder.settings.policy import Override, Policy
 from autograder.verdict import NO_LESSON, Check, Grade
 
 LOST = Check("speed", "It is fast", 2, 0, "failed", "≥ 1.5", "1.1", advice="ask for two ranks")
-HIDDEN = Check("secret", "A hidden one", 1, 0, "failed", "x", "y", advice="z", hidden=True)
 
 
 def graded(*checks, lesson="02", **more):
@@ -68,15 +67,6 @@ def test_of_a_lesson_that_the_instructor_settled_nothing_is_to_do():
     assert "What to do next" not in page_of(grade)
     assert "next" not in summary(grade)
     assert "0.5 points by the instructor: seen in the log" in page_of(grade)
-
-
-def test_a_hidden_check_stays_hidden_when_it_is_changed():
-    grade = changed(graded(LOST, HIDDEN), "secret", 1.0)
-    text = page_of(grade)
-    assert grade.score == 1
-    assert "another check: 1 point by the instructor: seen in the log" in text
-    assert "secret" not in text
-    assert "A hidden one" not in text
 
 
 def test_an_override_of_a_check_that_was_not_judged_is_for_the_instructor():
