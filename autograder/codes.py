@@ -103,8 +103,6 @@ class FindingCode(StrEnum):
     READ_PROBLEM = auto(), INFORMATION
     BAD_LINE = auto(), INFORMATION  # a line of the run record that cannot be read
     EXCEPTION = auto(), INFORMATION  # the line that ends a traceback
-    LARGER_RUN_UNFINISHED = (auto(), INFORMATION,
-        "A larger run of `{name}` did not finish, so a smaller one counts")
     RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"
     OTHER_LESSON = auto(), LOOK, "The submission contains output of another lesson"
     # Contradictions within the record, and between the runs of one submission.

@@ -142,7 +142,6 @@ class RunSummary:
     problems: tuple[Note, ...] = ()
     rounds: Rounds | None = None
     compared: bool = False  # whether a check judges it together with other runs
-    why: str = ""  # why it counts, and not another finished run of its name
 
 
 @dataclass(frozen=True, slots=True)

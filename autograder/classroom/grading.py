@@ -17,7 +17,6 @@ from autograder.judging.runs_that_count import (
     program_of,
     run_that_counts,
     runs_compared,
-    why_it_counts,
 )
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, measured_or_none
@@ -210,7 +209,6 @@ def summaries(hand_in: HandIn, runs: Sequence[Run], chosen: dict[str, Run]) -> I
             outcome=run.outcome,
             counted=run.id in counts_as,
             compared=run.id in compared_ids,
-            why=why_it_counts(hand_in, counts_as[run.id]) if run.id in counts_as else "",
             files=run.files,
             job_id=run.job_id and shortened(run.job_id, 40),
             workers=workers,

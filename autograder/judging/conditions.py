@@ -7,12 +7,7 @@ from typing import Any
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import (
-    did_not_finish,
-    finished,
-    larger_unfinished,
-    run_that_counts,
-)
+from autograder.judging.runs_that_count import finished, run_that_counts
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, attempt, measured_or_none
 from autograder.measuring.metrics import OWN, Value, metric_named
@@ -140,11 +135,6 @@ def judge_case(case: Case) -> Part:
         status = BORDERLINE
     elif status in (FAILED, PARTIAL) and certain == BORDERLINE and partial_from(condition):
         hint = RUN_AGAIN
-    is_size = condition.metric == case.hand_in.rubric.runs[case.name].largest
-    run = case.run if is_size and not credit else None
-    if run and (larger := larger_unfinished(case.hand_in, case.name, run)):
-        why = did_not_finish(case.name, larger, "a larger run")
-        actual, hint = f"{actual}; {why.reason}", why.try_
     return Part(title, status, credit, expected, actual, value.where[:4], hint, code=code)
 
 
@@ -206,13 +196,15 @@ def compare(value: Measure, limit: Measure, condition: Condition) -> CheckStatus
 def expected_of(case: Case) -> str:
     """Return what was required: a number if the threshold is known, otherwise words."""
     condition, limit, fraction = case.condition, case.limit, case.condition.threshold.of_reference
-    if isinstance(limit, NotMeasured):
-        goal = threshold_in_words(condition.threshold, case.name)
-    else:
+    if not isinstance(limit, NotMeasured):
         if isinstance(limit, Measure) and not condition.over:
             limit = replace(limit, unit=metric_named(condition.metric).unit)
         goal = as_text(limit)
         goal += f" ({fraction:g} of the reference)" if fraction is not None else ""
+    elif fraction is not None:
+        goal = f"{fraction:g} of what the solution reaches on this site"
+    else:
+        goal = metric_named(condition.threshold.metric or "").label
     goal = f"{SYMBOLS.get(condition.operator, '')} {goal}".lstrip()
     return said_of_run(title_of(condition), goal, case.name)
 
@@ -266,16 +258,6 @@ def title_of(condition: Condition) -> str:
 def said_of_run(title: str, text: str, name: str, basis: str = "") -> str:
     """Return a sentence such as "steps per epoch: 400 steps (run `numpy`)"."""
     return f"{title}: {text} (run `{name}`{', ' if basis else ''}{basis})"
-
-
-def threshold_in_words(threshold: Threshold, name: str) -> str:
-    """Describe a threshold that depends on a missing value."""
-    if threshold.of_reference is not None:
-        return f"{threshold.of_reference:g} of what the solution reaches on this site"
-    words = f"{threshold.factor:g} × " if threshold.factor != 1 else ""
-    words += metric_named(threshold.metric).label if threshold.metric else ""
-    words += f" of `{threshold.of}`" if threshold.of not in (None, name) else ""
-    return words + (f" {threshold.plus:+g}" if threshold.plus else "")
 
 
 def as_text(value: Value) -> str:

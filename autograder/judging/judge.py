@@ -11,13 +11,7 @@ from autograder.codes import CheckStatus, FindingCode, GradeStatus, ReasonCode
 from autograder.judging.conditions import cases_of, judge_condition, not_measured
 from autograder.judging.hand_in import HandIn, says
 from autograder.judging.judge_answers import judge_answer
-from autograder.judging.runs_that_count import (
-    SUBMIT_IT,
-    did_not_finish,
-    larger_unfinished,
-    run_that_counts,
-    size_shortfall,
-)
+from autograder.judging.runs_that_count import SUBMIT_IT, run_that_counts, size_shortfall
 from autograder.measuring.interval import NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.notes import Note, make_note
@@ -167,12 +161,6 @@ def findings(hand_in: HandIn) -> Iterator[Note]:
     lesson = hand_in.rubric.lesson
     for name in hand_in.rubric.runs:
         run = measured_or_none(run_that_counts, hand_in, name)
-        if run and (ended := larger_unfinished(hand_in, name, run)):
-            code, why = FindingCode.LARGER_RUN_UNFINISHED, did_not_finish(name, ended)
-            advice = f"{why.try_}, and submit the job again"
-            yield make_note(
-                code, "a run that ends by itself", why.reason, why.where, advice, name=name
-            )
         if run and (short := size_shortfall(hand_in, name, run)):
             used, required = short
             yield make_note(

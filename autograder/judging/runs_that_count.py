@@ -6,18 +6,17 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from autograder.codes import FindingCode, Outcome, ReasonCode
-from autograder.judging.hand_in import HandIn, by_time, plain_outputs, says, unprinted_facts
+from autograder.judging.hand_in import HandIn, by_time, plain_outputs, says
 from autograder.measuring.interval import Measure, NotMeasured, attempt, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import first_line, last_epoch
 from autograder.notes import Note
 from autograder.reading.ends import ECHO
 from autograder.reading.failed_ranks import SOURCE_PLACE
-from autograder.reading.files import problems_of
-from autograder.records import Program, Run, Where
+from autograder.records import Run, Where
 from autograder.safe_text import printable, shortened
-from autograder.settings.rubric_schema import Rubric, RunChoice
-from autograder.submissions.doubts import SUBMIT_FILE, file_of
+from autograder.settings.rubric_schema import RunChoice
+from autograder.submissions.doubts import file_of
 from autograder.submissions.kinds import is_answers, output_name
 from autograder.wording import counted
 
@@ -28,7 +27,6 @@ PRINT_IT = (
     "submit a run as the rubric asks for it; if {file} is that run, let the program print so; "
     "`autograder read` shows what the grader finds in a file"
 )
-ORDERS = ("start time", "job number", "file name")  # as `by_time` compares them
 MAY_BE_WHOLE = (Outcome.COMPLETED, Outcome.UNKNOWN)
 
 
@@ -46,109 +44,71 @@ def program_of(run: Run) -> str:
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
     """Return the latest finished run of the required size, or raise NotMeasured with the reason."""
     if name not in hand_in.counted:
-        hand_in.counted[name] = attempt(lambda: preferred(hand_in, name)[0][-1])
+        hand_in.counted[name] = attempt(preferred, hand_in, name)
     run = hand_in.counted[name]
     if isinstance(run, NotMeasured):
         raise run
     return run
 
 
-def preferred(hand_in: HandIn, name: str) -> tuple[list[Run], list[str]]:
-    """Return the finished runs of which the latest counts, and how the others differ from them."""
-    candidates, left = hand_in.runs_by_name[name], finished(hand_in, name)
-    if not left:
+def preferred(hand_in: HandIn, name: str) -> Run:
+    candidates, done = hand_in.runs_by_name[name], finished(hand_in, name)
+    if not done:
         raise did_not_finish(name, candidates[-1]) if candidates else no_run(hand_in, name)
     choice = hand_in.rubric.runs[name]
-    same = of_program(hand_in, name, choice, left)
-    whole = [run for run in same if size_shortfall(hand_in, name, run) is None] or same
-    steps = [(same, f"with the program of `{choice.program_of}`"), (whole, "of the required size")]
+    done = of_program(hand_in, name, done)
+    done = [run for run in done if size_shortfall(hand_in, name, run) is None] or done
     for metric, pick in ((choice.smallest, min), (choice.largest, max)):
-        sized = by_size(metric, steps[-1][0])
-        if metric and sized:
+        if sized := by_size(metric, done):
             best = pick(value for value, _ in sized)
-            words = (
-                f"with the {'largest' if pick is max else 'smallest'} {metric_named(metric).label}"
-            )
-            steps.append(([run for value, run in sized if value == best], words))
-    differences = []
-    for kept, words in steps:
-        differences += [words] if len(kept) < len(left) else []
-        left = kept
-    return left, differences
+            done = [run for value, run in sized if value == best]
+    return done[-1]
 
 
-def of_program(hand_in: HandIn, name: str, choice: RunChoice, done: list[Run]) -> list[Run]:
+def of_program(hand_in: HandIn, name: str, done: list[Run]) -> list[Run]:
     """Return the runs with the program, and the facts, of the run that counts for `program_of`.
 
     Without such a run, nothing is compared.
     """
+    choice = hand_in.rubric.runs[name]
     other = choice.program_of
     compared = measured_or_none(run_that_counts, hand_in, other) if other else None
     if compared is None:
         return done
-    for fact in choice.same_facts:
-        latest, stated = done[-1], compared.header.get(fact)
-        done = [run for run in done if run.header.get(fact) == stated]
-        if not done:
-            values = f"{printable(latest.header.get(fact), 40)} and {printable(stated, 40)}"
-            reason = f"no run of `{name}` has the same {fact} as the run of `{other}`: {values}"
-            hint = "submit the job again, with the same options for all its programs"
-            raise NotMeasured(reason, hint, first_line(latest), ReasonCode.NO_RUN)
-    for run in (compared, done[-1]):
-        if run.program is None or not run.program.files:
-            reason = f"whether the runs of `{name}` and `{other}` have the same program: "
-            reason += f"{run.files[0]} does not record it"
-            hint = "submit the whole output of the job"
-            raise NotMeasured(reason, hint, first_line(run), ReasonCode.RUN_UNCLEAR)
-    files = choice.program_files
-    differences = [(run, *unlike(run.program, compared.program, files)) for run in done]
-    if same := [run for run, changed, unsure in differences if not (changed or unsure)]:
+    differences = [(run, unlike(run, compared, choice)) for run in done]
+    if same := [run for run, names in differences if not names]:
         return same
-    unclear = [difference for difference in differences if not difference[1]]
-    run, changed, unsure = (unclear or differences)[-1]
-    if unclear:
-        reason = f"whether a run of `{name}` has the same program as the run of `{other}`: "
-        reason, code = f"{reason}{unsure[0]} changed while a job ran", ReasonCode.RUN_UNCLEAR
-    else:
-        reason = f"no run of `{name}` has the same {changed[0]} as the run of `{other}`"
-        code = ReasonCode.NO_RUN
-    hint = "submit the job again, and change no program until it has ended"
+    run, names = differences[-1]
+    changed = next((fact for fact, certain in names.items() if certain), next(iter(names)))
+    reason = f"no run of `{name}` has the same {changed} as the run of `{other}`"
+    hint = "submit the job again with the same options, and change no program until it has ended"
+    code = ReasonCode.NO_RUN if any(names.values()) else ReasonCode.RUN_UNCLEAR
     raise NotMeasured(reason, hint, first_line(run), code)
 
 
-def unlike(
-    own: Program | None, compared: Program | None, files: Sequence[str] = ()
-) -> tuple[list[str], list[str]]:
-    """Return the files in which two programs differ, and those that changed while one of them ran.
+def unlike(run: Run, compared: Run, choice: RunChoice) -> dict[str, bool]:
+    """Return the facts and files in which two runs differ, each with whether that is certain.
 
-    The named files, or else the main program, must be in both programs. Any other file that only
-    one of them imports, such as a module for plots, is not compared.
+    It is not if a record has no program, or if the file changed while a job ran. The named files,
+    or else the main program, must be in both programs. Any other file that only one of them
+    imports, such as a module for plots, is not compared.
     """
-    if own is None or compared is None:
-        return ["program"], []
-    shared = [file for file in compared.files if file in own.files]
-    texts = {
-        file: (own.files.get(file, "missing"), compared.files.get(file, "absent"))
-        for file in [*(files or [compared.main or "program"]), *shared]
-    }
-    unsure = [file for file, pair in texts.items() if None in pair]
-    return [file for file, (a, b) in texts.items() if a != b and file not in unsure], unsure
+    header, other = run.header, compared.header
+    facts = {fact: True for fact in choice.same_facts if header.get(fact) != other.get(fact)}
+    own, texts = (each.program.files if each.program else {} for each in (run, compared))
+    if not (own and texts):
+        return facts | {"program": False}
+    main = (compared.program and compared.program.main) or "program"
+    named = choice.program_files or [main]
+    shared = [file for file in texts if file in own]
+    pairs = {file: (own.get(file, ""), texts.get(file, "")) for file in [*named, *shared]}
+    different = [file for file, pair in pairs.items() if pair[0] != pair[1] or not all(pair)]
+    return facts | {file: None not in pairs[file] for file in different}
 
 
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     """Return the reason why there is no run with this name."""
     choice = hand_in.rubric.runs[name]
-    unclear = plain_outputs(hand_in.runs, choice)  # with all facts, one of these would be the run
-    if unclear:
-        facts = ", ".join(dict.fromkeys(f for run in unclear for f in unprinted_facts(run, choice)))
-        files = [file for run in unclear[:3] for file in run.files[:1]]
-        return NotMeasured(
-            f"whether {shortened(', '.join(files))} is a run of `{name}`: the output does not "
-            f"report {facts}",
-            "let the program print its workers or write a run record",
-            [Where(file, 1) for file in files],
-            ReasonCode.RUN_UNCLEAR,
-        )
     recorded_nothing = [run for run in hand_in.runs if not run.has_header and not run.epochs]
     for run in sorted(recorded_nothing, key=by_time, reverse=True):
         cause = problem_to_read(replace(run, problems=tuple(p for p in run.problems if p.actual)))
@@ -157,34 +117,31 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
             reason += f"{run.outcome} ({how_it_failed(run, cause)})"
             return NotMeasured(reason, last_lines(run), cause.where, ReasonCode.NO_RUN)
     facts = ", ".join(f"{fact} {value}" for fact, value in choice.where.items())
-    reason, code = f"no run of `{name}` ({facts}) was submitted", ReasonCode.NO_RUN
-    hint = SUBMIT_IT
-    copies = problems_of(hand_in.runs, FindingCode.TERMINAL_COPY)
+    reason, hint, code = f"no run of `{name}` ({facts}) was submitted", SUBMIT_IT, ReasonCode.NO_RUN
     unseen = [note for note in hand_in.unseen if not is_answers(PurePath(file_of(note)).name)]
-    spare = [run for run in hand_in.runs if fits_no_run(run, hand_in, name)]
-    size = choice.where.get("world_size")
-    spare.sort(key=lambda run: (run.workers != size, -(run.workers or 0)))  # the likeliest first
-    other = [run for run in hand_in.runs if not run.has_header and run.format in choice.or_format]
-    if copies:
-        file = copies[0].where[0].file
-        reason = f"no run of `{name}` can be read; {file} is a copy from a terminal"
-        hint = SUBMIT_FILE
-    elif unseen:
+    spare = [run for run in hand_in.runs if may_be(run, hand_in, name)]
+    if unseen:
         reason = f"no readable run of `{name}` was submitted: {unseen[0].actual}"
         hint = f"{unseen[0].advice}; if this run is not in it, {hint}"
         if unseen[0].code == FindingCode.FILE_EMPTY:  # it was submitted, but shows no run
             hint, code = unseen[0].advice, ReasonCode.RUN_UNCLEAR
     elif spare:
-        hint, code = PRINT_IT.format(file=spare[0].files[0]), ReasonCode.RUN_UNCLEAR
-        reason = f"no run of `{name}`. {read_as(spare[0], hand_in.rubric, name)}"
-        more = [run.files[0] for run in spare[1:4]]
-        reason += f". Nor is one in {shortened(', '.join(more))}" if more else ""
-    elif other:
-        reason += f". Another run is in {read_as(other[-1], hand_in.rubric, name)}"
+        size = choice.where.get("world_size")
+        likeliest = min(spare, key=lambda run: (run.workers != size, -(run.workers or 0)))
+        file = likeliest.files[0]
+        hint, code = PRINT_IT.format(file=file), ReasonCode.RUN_UNCLEAR
+        reason += f", unless it is `{shortened(file)}`: {read_as(likeliest)}"
     return NotMeasured(reason, hint, [Where(run.files[0], 1) for run in spare[:3]], code)
 
 
-def fits_no_run(run: Run, hand_in: HandIn, name: str) -> bool:
+def read_as(run: Run) -> str:
+    if run.format == UNREAD:
+        return "no training run was recognised there"
+    how = "a run record" if run.has_header else f"`{run.format}`"
+    return f"read as {how}" + (f" of {counted(run.workers, 'worker')}" if run.workers else "")
+
+
+def may_be(run: Run, hand_in: HandIn, name: str) -> bool:
     """Return whether an output counts for no run, but may be one with this name."""
     choice = hand_in.rubric.runs[name]
     if run.outcome not in MAY_BE_WHOLE or not run.is_job_output:
@@ -196,11 +153,6 @@ def fits_no_run(run: Run, hand_in: HandIn, name: str) -> bool:
     latest = [done[-1] for each in hand_in.rubric.runs if (done := finished(hand_in, each))]
     if run.id in {other.id for other in (*latest, *runs_compared(hand_in))}:
         return False
-    asked = [each for each in hand_in.rubric.runs.values() if run.format in each.or_format]
-    repeated = {(other.format, other.workers) for other in latest}
-    is_short = sum(other.format == run.format for other in hand_in.runs) < len(asked)
-    if is_short and (run.format, run.workers) in repeated:
-        return False  # with an output for each run, the printed workers may be wrong
     return run.format in choice.or_format or is_strange(run, hand_in)
 
 
@@ -210,41 +162,6 @@ def is_strange(run: Run, hand_in: HandIn) -> bool:
     return run.outcome in MAY_BE_WHOLE and not (run.has_header or is_named)
 
 
-def read_as(run: Run, rubric: Rubric, name: str) -> str:
-    """Describe how an output was read, and which facts of the named run it lacks."""
-    choice, own = rubric.runs[name], {format.name for format in rubric.formats}
-    facts = {"lesson": rubric.lesson} | choice.where
-    if run.has_header:
-        how = "read as a run record"
-        missing = [f"{key} {value}" for key, value in facts.items() if not says(run, key, value)]
-    else:
-        how = "read with the course's own template" if run.format in own else "read as"
-        how += f" `{run.format}`"
-        is_format = run.format in choice.or_format or not choice.or_format
-        missing = [] if is_format else ["the format " + " or ".join(choice.or_format)]
-        size = choice.where.get("world_size")
-        missing += (
-            [counted(size, "worker")] if isinstance(size, int) and size != run.workers else []
-        )
-    if run.format == UNREAD:
-        how = "no training run was recognised"
-    workers = f", {counted(run.workers, 'worker')}" if run.workers else ""
-    asked = " and ".join(filter(None, missing)) or "a run record"
-    return f"`{shortened(run.files[0])}`: {how}{workers}; the rubric asks for {asked}"
-
-
-def why_it_counts(hand_in: HandIn, name: str) -> str:
-    """Return why a name's run counts, and no other finished run; empty if there is no other."""
-    done = finished(hand_in, name)
-    if len(done) < 2:
-        return ""
-    left, differences = preferred(hand_in, name)
-    orders = zip(ORDERS, *map(by_time, left[-2:]), strict=True) if left[1:] else ()
-    order = next((order for order, *values in orders if values[0] != values[1]), ORDERS[-1])
-    which = f"the latest by {order}" if left[1:] else "the only one"
-    return f"of {len(done)}, {' '.join([which, ', '.join(differences)]).strip()}"
-
-
 def is_job_of(run: Run, choice: RunChoice, name: str) -> bool:
     """Return whether an output is named after these runs' job, such as 10_multiworker_7.out."""
     source = str(choice.where.get("source"))
@@ -252,12 +169,12 @@ def is_job_of(run: Run, choice: RunChoice, name: str) -> bool:
     return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
 
 
-def did_not_finish(name: str, run: Run, which: str = "the run") -> NotMeasured:
+def did_not_finish(name: str, run: Run) -> NotMeasured:
     """Return the error for a run that ended early, with the problem shown in its output."""
     problem, ended, try_ = problem_to_read(run), str(run.outcome), last_lines(run)
     if problem:
         ended += f" ({how_it_failed(run, problem)})"
-    reason, code = f"{which} of `{name}` did not finish: {ended}", ReasonCode.RUN_UNFINISHED
+    reason, code = f"the run of `{name}` did not finish: {ended}", ReasonCode.RUN_UNFINISHED
     if run.outcome == Outcome.INCOMPLETE:
         reason += ", the output stops before the end of the run"
         try_ = "submit the whole output; if the job itself ended there, " + try_
@@ -309,14 +226,6 @@ def by_size(metric: str | None, runs: Sequence[Run]) -> list[tuple[float, Run]]:
     function = metric_named(metric).function if metric else None
     values = [(measured_or_none(function, run), run) for run in runs] if function else []
     return [(value.value, run) for value, run in values if isinstance(value, Measure)]
-
-
-def larger_unfinished(hand_in: HandIn, name: str, counts: Run) -> Run | None:
-    """Return the latest unfinished run that is larger than the one that counts."""
-    sized = by_size(hand_in.rubric.runs[name].largest, [counts, *hand_in.runs_by_name[name]])
-    most = sized[0][0] if sized else 0
-    larger = [run for size, run in sized if size > most and run.outcome != Outcome.COMPLETED]
-    return larger[-1] if larger else None
 
 
 def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] | None:

@@ -51,7 +51,10 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.ARCHIVE_UNOPENED: (OPENS, "`{name}`: upload it again"),
 }
 # The parts of a submission that could not be opened, and may hold what is missing.
-UNOPENED = (C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED, C.FILE_EMPTY, C.ANSWERS_NOT_TEXT)
+UNOPENED = (
+    *(C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED),
+    *(C.FILE_EMPTY, C.ANSWERS_NOT_TEXT, C.TERMINAL_COPY),
+)
 
 
 def note_of(
