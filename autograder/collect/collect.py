@@ -17,7 +17,7 @@ from autograder.collect.download import (
     submitted,
     unpack,
 )
-from autograder.collect.groups_and_times import Groups, Times, with_groups, with_times
+from autograder.collect.groups import Groups, with_groups
 from autograder.collect.lesson_folder import digests, named, remove_folder, write_folder
 from autograder.collect.lessons import Ids, named_lesson, sort_out
 from autograder.collect.platforms import DROP, FOLDERS, PLATFORMS, below_wrapper
@@ -48,7 +48,6 @@ class Wanted:
     latest: bool = False
     participants: Mapping[str, About] = field(default_factory=dict)
     groups: Groups = field(default_factory=dict)
-    times: Times = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -62,7 +61,6 @@ class Collected:
     removed: list[str] = field(default_factory=list)  # files that the download does not have
     replaced: list[str] = field(default_factory=list)  # folders whose files were replaced
     ended: list[str] = field(default_factory=list)  # edits about submissions that were replaced
-    unused_times: list[str] = field(default_factory=list)  # no submission in the class has them
 
 
 def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
@@ -83,13 +81,10 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
             done.new += rows
     kept = {folder: row for folder, row in before.items() if (home / folder).is_dir()}
     collected = kept | {row.folder: row for row in done.new}
-    rows = list(with_times(collected.values(), wanted.times))
-    timed = {(student, row.lesson) for row in rows for student in row.owners}
-    done.unused_times = [f"{student}/{lesson}" for student, lesson in wanted.times.keys() - timed]
     if wanted.groups:
-        empty = {row.folder for row in rows if not holds(home / row.folder, WORK)}
-        rows = with_groups(rows, wanted.groups, empty)
-    collected = {row.folder: row for row in rows}
+        empty = {folder for folder in collected if not holds(home / folder, WORK)}
+        rows = with_groups(collected.values(), wanted.groups, empty)
+        collected = {row.folder: row for row in rows}
     done.rows, done.ended = manifest.update(home, collected, done.replaced, moved)
     return done
 
@@ -202,9 +197,6 @@ def rows_of(
             gone = sorted(name for name in old.keys() - new.keys() if old[name] not in kept)
             done.removed += [f"{row.folder}/{name}" for name in gone]
             done.replaced += [row.folder] if old and old != new else []
-            unread = any(doubt.code == FindingCode.TIME_UNREAD for doubt in odd)
-            if old == new and not (row.submitted or unread or wanted.times):
-                row = replace(row, submitted=earlier.submitted)  # from a table of times
         yield replace(row, doubts=doubts.written(list(dict.fromkeys(odd))))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from autograder.collect import groups_and_times
 from autograder.collect.collect import Collected, Wanted, collect
+from autograder.collect.groups import by_name, read_groups
 from autograder.collect.platforms import DROP, PLATFORMS, read_worksheets
 from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_option, rubrics_in
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
@@ -35,7 +35,6 @@ from autograder.wording import counted
 )
 @roster_option
 @click.option("--groups", type=FILE, help="CSV: group, student, lesson.")
-@click.option("--times", type=FILE, help="CSV: student, lesson, time of submission.")
 @click.option(
     "--worksheet",
     type=FILE,
@@ -67,17 +66,15 @@ def collect_command(
     if platform == DROP and not any(person.login for person in people.values()):
         raise click.UsageError("--from drop needs a roster whose column `login` has the accounts")
     lessons = rubrics_in(options["rubrics"])
-    meant = meant_by(people)
-    together = groups_and_times.read_groups(options["groups"], meant, people, lessons)
+    together = read_groups(options["groups"], meant_by(people), people, lessons)
     wanted = Wanted(
         platform,
         {name: asked.answers.keys() for name, asked in lessons.items()},
-        who_is(people, groups_and_times.by_name(together)),
+        who_is(people, by_name(together)),
         "" if options["lesson"] is None else lesson_meant(options["lesson"], lessons, "--lesson"),
         options["latest"],
         read_worksheets(options["worksheet"], file.timezone),
         together,
-        groups_and_times.read_times(options["times"], meant, lessons),
     )
     done = collect(downloads, into, wanted)
     for line in report(done, into, people):
@@ -103,7 +100,6 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
         ("Kept these folders, because the download has no files for them", done.kept),
         ("Removed, because the submission that counts has no such files", done.removed),
         ("Edits that no longer apply, because the files were replaced", done.ended),
-        ("Times in --times without a submission", sorted(done.unused_times)),
     )
     named = {name for row in done.rows.values() for name in row.owners}
     who = who_is(people, {})

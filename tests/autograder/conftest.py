@@ -63,7 +63,7 @@ def grade(grade_class):
 
 
 FLAGS = ("--latest",)
-COLLECTING = ("--lesson", "--latest", "--times", "--groups", "--worksheet")
+COLLECTING = ("--lesson", "--latest", "--groups", "--worksheet")
 BOTH = ("--roster", "--rubrics")
 
 

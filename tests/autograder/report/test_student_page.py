@@ -79,9 +79,9 @@ def test_an_override_of_a_check_that_was_not_judged_is_for_the_instructor():
 
 
 def test_what_is_for_the_instructor_is_not_told_to_the_student():
-    finding = make_note(FindingCode.MARKED_LATE, advice="give it with --times")
+    finding = make_note(FindingCode.MARKED_LATE, advice="give it in the manifest")
     text = page_of(graded(LOST, findings=(finding,)))
-    assert "--times" not in text
+    assert "in the manifest" not in text
     assert "your instructor will look at this" in text
     done = Check("a", "A", 1, 1, "passed", "", "fine")
     assert "nothing left to do" in page_of(graded(done, findings=(finding,)))

@@ -34,9 +34,8 @@ late:
     07: 2026-03-22T23:59+01:00
   penalty_a_day: 10%
 """
-TIMES = (  # the downloads of Moodle and Canvas do not include them
-    "student,lesson,time\nben,01,2026-03-10T20:00+01:00\nfinn,02,2026-03-17T09:00+01:00\n"
-)
+# The downloads of Moodle and Canvas do not include them.
+TIMES = {"ben/01": "2026-03-10T20:00+01:00", "finn/02": "2026-03-17T09:00+01:00"}
 EXTENSIONS = "student,lesson,days,reason\nFinn Müller-Groß,2,2,ill\n"
 GROUPS = "group,student,lesson\nteam 1,dan,07\nteam 1,Eva Lindqvist,07\n"
 

@@ -12,13 +12,14 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.submissions import manifest
 from tests.autograder.class_yaml import setting
 from tests.autograder.term import platforms
 
@@ -31,7 +32,6 @@ OVERRIDES = (
 FILES = {
     "roster.csv": platforms.ROSTER,
     "class.yaml": platforms.CLASS,
-    "times.csv": platforms.TIMES,
     "extensions.csv": platforms.EXTENSIONS,
     "groups.csv": platforms.GROUPS,
     "overrides.csv": OVERRIDES,
@@ -78,9 +78,14 @@ def collect(home: Path, download: str) -> None:
     """Collect a download into the same class each time; what was collected before stays."""
     place = platforms.download(home, download)
     words = ["--from", platforms.DOWNLOADS[download][0], "--into", home / "class"]
-    words += ["--class", home / "class.yaml", "--times", home / "times.csv"]
-    code, output = run("collect", place, *words, "--lesson", download[:2])
+    words += ["--class", home / "class.yaml", "--lesson", download[:2]]
+    code, output = run("collect", place, *words)
     assert code in (0, 1), output
+    file = home / "class" / manifest.NAME
+    rows = manifest.read(file) or {}
+    times = {folder: platforms.TIMES.get(folder, row.submitted) for folder, row in rows.items()}
+    timed = (replace(row, submitted=times[folder]) for folder, row in rows.items())
+    file.write_text(manifest.written(timed), encoding="utf-8")
 
 
 def grade(home: Path, stage: str, overridden: bool) -> Stage:

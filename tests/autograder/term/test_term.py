@@ -90,7 +90,7 @@ REASONS = [
     ("ivo", "01", "params", "50,818", "01_numpy_10701.out"),
     ("ivo", "01", "gradients", "relative error of the gradients: 1", ""),
     *(
-        ("kim", "01", check, "10801.out is a copy from a terminal", "")
+        ("kim", "01", check, "10801.out: copied from a terminal", "")
         for check in ("params", "steps", "order", "gradients", "accuracy")
     ),
     ("hana", "02", "own-numbers", "keras_throughput: ", "answers.txt"),

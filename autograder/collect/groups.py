@@ -1,9 +1,9 @@
-"""Read the tables of groups and of submission times, and apply them to the manifest's rows.
+"""Read the table of groups, and apply it to the manifest's rows.
 
 One submission counts for all members of a group.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +15,9 @@ from autograder.settings.roster import Meant
 from autograder.strict_csv import read_csv
 from autograder.submissions.class_folder import folder_name
 from autograder.submissions.manifest import AND, Row
-from autograder.submissions.moments import read_moment, seconds_of
+from autograder.submissions.moments import seconds_of
 
 EVERY = ""  # the lesson of a group that works together in all lessons
-Times = dict[tuple[str, str], str]  # student and lesson -> time
 Groups = Mapping[tuple[str, str], Collection[str]]  # group and lesson -> students
 
 
@@ -74,22 +73,3 @@ def alone(row: Row) -> Row:
     home = row.folder.partition("/")[0]
     own = [student for student in row.owners if folder_name(student) == home]
     return replace(row, students=AND.join(own), group="") if row.group and own else row
-
-
-def read_times(path: Path | None, meant: Meant, lessons: Collection[str]) -> Times:
-    """Read the columns student, lesson and time, for platforms that do not record the time."""
-    times: Times = {}
-    for where, row in read_csv(path, ["student", "lesson", "time"], []):
-        key = meant(row["student"], where), lesson_meant(row["lesson"], lessons, where)
-        if key in times:
-            raise SettingsError(
-                f"{where}: {shortened(key[0])} has two times for lesson {key[1]}: remove one"
-            )
-        times[key] = read_moment(row["time"], where).isoformat()
-    return times
-
-
-def with_times(rows: Iterable[Row], times: Times) -> Iterator[Row]:
-    for row in rows:
-        known = (times.get((student, row.lesson), "") for student in row.owners)
-        yield replace(row, submitted=next(filter(None, known), row.submitted))
