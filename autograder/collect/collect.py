@@ -19,7 +19,7 @@ from autograder.collect.download import (
 )
 from autograder.collect.groups import Groups, with_groups
 from autograder.collect.lesson_folder import digests, named, remove_folder, write_folder
-from autograder.collect.lessons import Ids, named_lesson, sort_out
+from autograder.collect.lessons import named_lesson, sort_out
 from autograder.collect.platforms import DROP, FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
@@ -42,7 +42,7 @@ class Wanted:
     """The options of collecting a download."""
 
     platform: str
-    ids: Ids  # lesson -> ids of its questions
+    lessons: Collection[str]
     who: WhoIs
     lesson: str = ""  # the lesson of all files; empty: found for each file
     latest: bool = False
@@ -174,12 +174,12 @@ def rows_of(
         files, odd = pieces_of(item, stack)
         pieces += [file for file in files if stamped or file.kind != Kind.TIMESTAMP]
         notes += odd
-    lessons = {wanted.lesson: pieces} if wanted.lesson else sort_out(pieces, wanted.ids)
+    lessons = {wanted.lesson: pieces} if wanted.lesson else sort_out(pieces, wanted.lessons)
     counting = {*WORK, Kind.REPORT}
     worked_on = {name for name, some in lessons.items() if any(p.kind in counting for p in some)}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
     about = grouped(
-        (wanted.lesson or named_lesson(PurePath(file_of(doubt)), wanted.ids) or first, doubt)
+        (wanted.lesson or named_lesson(PurePath(file_of(doubt)), wanted.lessons) or first, doubt)
         for doubt in notes
     )
     # A lesson without any work is listed only if the student submitted no other work.

@@ -69,7 +69,7 @@ def collect_command(
     together = read_groups(options["groups"], meant_by(people), people, lessons)
     wanted = Wanted(
         platform,
-        {name: asked.answers.keys() for name, asked in lessons.items()},
+        lessons.keys(),
         who_is(people, by_name(together)),
         "" if options["lesson"] is None else lesson_meant(options["lesson"], lessons, "--lesson"),
         options["latest"],

@@ -85,12 +85,6 @@ def stem(name: str) -> str:
 # --- lessons -----------------------------------------------------------------------------------
 
 LESSON = re.compile(r"(?:lesson[-_ ]?)?(\d\d)(?:[-_. ].*)?\Z", re.IGNORECASE)
-# Words for lessons and tasks, which may be numbered differently, in English and German.
-WORDS = (
-    "lesson|lektion|chapter|kapitel|unit|hw|homework|assignment|assign|exercises?|ex|lab|week|woche"
-    "|übung|ubung|blatt|aufgabe|task|ps"
-)
-HINT = re.compile(rf"(?:{WORDS})?[-_. ]{{0,3}}0*(\d{{1,2}})(?:[-_. (].*)?\Z", re.IGNORECASE)
 
 
 def lesson_of(name: str) -> str | None:
@@ -118,12 +112,6 @@ def lesson_among(name: str, lessons: Collection[str]) -> str | None:
     """Return the lesson that a name refers to: `02`, `2` and `02_serial` are lesson 02."""
     forms = (name, name and name.zfill(2), folder_lesson(name, lessons))
     return next((lesson for lesson in forms if lesson in lessons), None)
-
-
-def hinted_lesson(name: str) -> str | None:
-    """Return `02` for names such as `Lesson 2`, `hw02` or `2`, which may mean something else."""
-    match = HINT.match(name)
-    return match[1].zfill(2) if match else None
 
 
 # --- jobs --------------------------------------------------------------------------------------

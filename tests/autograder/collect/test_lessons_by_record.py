@@ -51,9 +51,6 @@ PLACES = {
     "one lesson called, one loose": (files_of(("01_learning/", "01"), ("", "02")), POINTS),
     "answers in a folder of their own": (
         MANY | {"answers/answers.txt": b"".join(MINE.values())}, POINTS),
-    "answers alone": ({"homework/answers.txt": MINE["01"]}, {"01": "0.25/10"}),
-    "plain logs below a number": (
-        {"Lektion 9/run.log": b"Epoch 1/1\n"}, {"09": "0/10"}),
     "numbers of the course's own": (files_of(("hw05/", "01"), ("hw06/", "02")), POINTS),
 }  # fmt: skip
 
@@ -64,6 +61,12 @@ def test_lessons_are_found(tmp_path, grade, files, points):
     found = rows(grade(tmp_path / "class", "--profile", "smoke"))
     assert {lesson: line[0] for lesson, line in found.items()} == points
     assert not any("lesson" in line[-1] for line in found.values())
+
+
+def test_answers_alone_name_no_lesson(tmp_path, collect):
+    place = write(tmp_path / "class", "ada", {"homework/answers.txt": MINE["01"]})
+    rows = collect(place.parent).rows.values()
+    assert [(row.folder, row.lesson) for row in rows] == [("ada/unknown", "")]
 
 
 def test_the_record_counts_before_a_number(tmp_path, grade):

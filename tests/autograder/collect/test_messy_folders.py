@@ -64,7 +64,7 @@ def test_files_that_are_not_taken_are_named(tmp_path, grade):
     result = grade(tmp_path / "class")
     assert rows(result)["ben", "02"][1] == "missing"  # because of the folder's name
     page = page_of(result, "ben")
-    assert "only 02/train.py, 02/lesson.ipynb" in page
+    assert "only 02/lesson.ipynb, 02/train.py" in page
     (tmp_path / "class" / "ben" / "02" / "timestamp.txt").write_text("2026-03-01 20:00:00 UTC")
     assert rows(grade(tmp_path / "class"))["ben", "02"][1] == "missing"
 
