@@ -24,7 +24,12 @@ from lessons.toolkit.plots.input_pipeline import (
     input_rates as input_rates,
     median_of_measure as median_of_measure,
 )
-from lessons.toolkit.plots.job import lives as lives, node_grid as node_grid, writing as writing
+from lessons.toolkit.plots.job import (
+    lives as lives,
+    node_grid as node_grid,
+    nodes as nodes,
+    writing as writing,
+)
 from lessons.toolkit.plots.large_batches import (
     accuracy_by_workers as accuracy_by_workers,
     at_equal_loss as at_equal_loss,
@@ -41,7 +46,6 @@ from lessons.toolkit.plots.learning import (
     losses as losses,
     weight_images as weight_images,
 )
-from lessons.toolkit.plots.nodes import nodes as nodes
 from lessons.toolkit.plots.pipelines import (
     bytes_by_batch as bytes_by_batch,
     drawn_schedules as drawn_schedules,
@@ -56,6 +60,10 @@ from lessons.toolkit.plots.profiling import (
     step_bars as step_bars,
     trace as trace,
 )
-from lessons.toolkit.plots.scaling import laws_beyond as laws_beyond, scaling_study as scaling_study
+from lessons.toolkit.plots.scaling import (
+    laws_beyond as laws_beyond,
+    scaling_study as scaling_study,
+    speed_rounds as speed_rounds,
+    speedup_card as speedup_card,
+)
 from lessons.toolkit.plots.sliders import schedule_sliders as schedule_sliders
-from lessons.toolkit.plots.speed import speed_rounds as speed_rounds, speedup_card as speedup_card

@@ -7,7 +7,7 @@ from typing import Any
 from autograder.records import Run
 from lessons.toolkit.plots.figure import GREY, look, picture, table
 
-AXES = {"spread": "spread of the parameters", "lr": "learning rate"}
+AXES = {"spread": "spread of the parameters", "lr": "learning rate", "": ""}
 UNKNOWN = {"?", "nan", "none"}  # a column of nothing else is left out
 LOWEST = 1e-6  # the smallest spread that is drawn; the line of 0 is below it
 HEAD = ("spread", "last loss", "test\naccuracy", "rate", "epoch\nin s", "samples\nseen")
@@ -17,7 +17,6 @@ HEAD = ("spread", "last loss", "test\naccuracy", "rate", "epoch\nin s", "samples
 def faults(
     figure: Any,
     runs: Mapping[str, Run],
-    *,
     path: str = "spread",
     more: Sequence[str] = (),
     names: str = "without",
@@ -25,25 +24,25 @@ def faults(
     """Plot a measure by step and the loss by epoch, with the numbers of every run below.
 
     runs: the missing part -> the run without it. path: the measure to draw, at each step at which
-    the program recorded it, or "" to draw only the loss. If a program did not record the spread at
-    each step, only the final spread is drawn. `more`: other measures or header facts, one column
-    each. `names`: the title of the first column.
+    the program recorded it, or "" to draw only the loss. `more`: other measures or header facts,
+    one column each. `names`: the title of the first column.
     """
     figure.set_size_inches(7.8 + len(more), 4.2 + 0.34 * len(runs))
     upper, below = figure.subfigures(2, 1, height_ratios=[3.2, 0.7 + 0.34 * len(runs)])
     *left, right = upper.subplots(1, 2 if path else 1, squeeze=False)[0]
-    longest = 0
+    longest, thin = 0, {"ms": 4, "alpha": 0.8}
     for place, (name, run) in enumerate(runs.items()):
         width = 1.4 + 1.2 * (len(runs) - place - 1)  # equal lines lie on each other
         line = look(place) | ({"color": GREY, "ls": "--"} if name == "nothing" else {"ls": "-"})
         for axes in left:
-            axes.plot(*zip(*looks(run, path), strict=True), **line, lw=width, ms=4, alpha=0.8)
-        losses = [(float(e.number), e.train_loss.value) for e in run.epochs if e.train_loss]
-        points = losses or [(math.nan, math.nan)]
-        right.plot(*zip(*points, strict=True), **line, lw=width, ms=4, alpha=0.8, label=name)
+            steps = {m["step"]: m["value"] for m in run.measured(path)}
+            axes.plot(sorted(steps), [steps[n] for n in sorted(steps)], **line, **thin, lw=width)
+        losses = {epoch.number: epoch.train_loss.value for epoch in run.epochs if epoch.train_loss}
+        points = list(losses), list(losses.values())
+        right.plot(*points, **line, **thin, lw=width, label=name)
         longest = max(longest, len(losses))
     for axes in left:
-        axes.set(xlabel="step", ylabel=AXES.get(path, path), xlim=(-0.2, None))
+        axes.set(xlabel="step", ylabel=AXES[path], xlim=(-0.2, None))
         if path == "spread":
             by_powers(axes)
     right.set(xlabel="epoch", ylabel="training loss", xticks=range(1, longest + 1))
@@ -65,18 +64,6 @@ def by_powers(axes: Any) -> None:
     axes.xaxis.set_major_formatter("{x:g}")
 
 
-def looks(run: Run, name: str) -> list[tuple[float, float]]:
-    """Return the (step, value) pairs of a measure, ordered by step."""
-    found = [(m["step"], m["value"]) for m in run.measured(name) if "step" in m.facts]
-    if not found and name == "spread":
-        found = [(sum(epoch.steps or 0 for epoch in run.epochs), end_of(run))]
-    return sorted(found) or [(math.nan, math.nan)]
-
-
-def end_of(run: Run) -> float:
-    return math.nan if run.end.param_spread is None else run.end.param_spread
-
-
 def fact(run: Run, name: str) -> str:
     """Return the measure with this name or, if there is none, the header's value for it."""
     found = [m["value"] for m in run.measured(name)]
@@ -88,8 +75,9 @@ def row(name: str, run: Run) -> list[str]:
     last = run.epochs[-1] if run.epochs else None
     found = (last and last.train_loss, run.test_accuracy, last and last.seconds)
     loss, accuracy, seconds = (number.value if number else math.nan for number in found)
+    spread, rate = (
+        "?" if value is None or math.isnan(value) else f"{value:.3g}"
+        for value in (run.end.param_spread, run.header.lr)
+    )
     seen = f"{last.unique_samples or 0:,}" if last else "none"
-    rate = run.header.lr
-    of = "?" if rate is None else f"{rate:g}"
-    spread = "?" if math.isnan(end_of(run)) else f"{end_of(run):.3g}"
-    return [name, spread, f"{loss:.3f}", f"{accuracy:.3f}", of, f"{seconds:.2f}", seen]
+    return [name, spread, f"{loss:.3f}", f"{accuracy:.3f}", rate, f"{seconds:.2f}", seen]

@@ -57,9 +57,25 @@ def table(axes: Any, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(11)
     drawn.scale(1, 1.4)
-    if any("\n" in words for words in head):
-        for column in range(len(head)):
-            drawn[0, column].set_height(1.8 * drawn[0, column].get_height())
+    for column in range(len(head)) if any("\n" in words for words in head) else ():
+        drawn[0, column].set_height(1.8 * drawn[0, column].get_height())
+
+
+def canvas(figure: Any, width: float, height: float, *shape: int, **options: Any) -> Any:
+    """Set the figure's size in inches, and return its axes, or an array of them."""
+    figure.set_size_inches(width, height)
+    return figure.subplots(*shape, **options)
+
+
+def rows(axes: Any, labels: Sequence[str], **style: Any) -> None:
+    """Give the axes labelled rows at 0, 1, 2 …, with the first on top."""
+    axes.set_yticks(range(len(labels)), labels, **style)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.grid(False, axis="y")
+
+
+def legend_beside(axes: Any) -> None:
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def look(place: int) -> dict[str, Any]:
@@ -67,22 +83,27 @@ def look(place: int) -> dict[str, Any]:
     return {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
 
 
-def by_two(axes: Any, counts: Sequence[int] | set[int], xlabel: str, ylabel: str) -> None:
-    """Give the axes a logarithmic axis of counts, with a tick at each of them."""
+def by_two(
+    axes: Any, counts: Sequence[int] | set[int], xlabel: str, ylabel: str, up: bool = False
+) -> None:
+    """Give the axes a logarithmic axis of counts, with a tick at each of them.
+
+    up: the other axis is logarithmic, too.
+    """
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:g}")
+    if up:
+        axes.set_yscale("log", base=2)
+        axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xlabel=xlabel, ylabel=ylabel, xticks=sorted(counts))
     axes.minorticks_off()
 
 
 def with_whiskers(axes: Any, values: Mapping[Any, Measure], **style: Any) -> None:
     """Plot measures by count, each with its interval."""
-    middle = [value.value for value in values.values()]
-    ends = [
-        [value.value - value.low for value in values.values()],
-        [value.high - value.value for value in values.values()],
-    ]
-    axes.errorbar(list(values), middle, ends, capsize=3, **style)
+    known = values.values()
+    ends = [v.value - v.low for v in known], [v.high - v.value for v in known]
+    axes.errorbar(list(values), [v.value for v in known], ends, capsize=3, **style)
 
 
 def digits(value: float) -> str:

@@ -3,10 +3,11 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from autograder.records import Run
-from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, by_two, look, picture
+from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, canvas, legend_beside, look, picture
 
 
 @picture
@@ -15,19 +16,17 @@ def accuracy_by_workers(figure: Any, results: Mapping[str, Mapping[int, Sequence
     axes = figure.subplots()
     counts = sorted({count for by_workers in results.values() for count in by_workers})
     for place, (rule, by_workers) in enumerate(results.items()):
-        ordered = sorted(by_workers)
-        means = [sum(by_workers[n]) / len(by_workers[n]) for n in ordered]
-        axes.plot(ordered, means, **look(place), lw=1.6, label=rule)
-        lows, highs = ([pick(by_workers[n]) for n in ordered] for pick in (min, max))
-        axes.fill_between(ordered, lows, highs, color=look(place)["color"], alpha=0.2, lw=0)
-        for count in ordered:
-            seeds = by_workers[count]
-            axes.plot([count] * len(seeds), seeds, ".", color=look(place)["color"], ms=4)
-        if 1 in by_workers:
-            axes.axhline(means[ordered.index(1)], color=GREY, ls="--", lw=1)
+        found, colour = dict(sorted(by_workers.items())), look(place)["color"]
+        low, mean, high = ([pick(s) for s in found.values()] for pick in (min, fmean, max))
+        axes.plot(list(found), mean, **look(place), lw=1.6, label=rule)
+        axes.fill_between(list(found), low, high, color=colour, alpha=0.2, lw=0)
+        for count, seeds in found.items():
+            axes.plot([count] * len(seeds), seeds, ".", color=colour, ms=4)
+        if 1 in found:
+            axes.axhline(fmean(found[1]), color=GREY, ls="--", lw=1)
     by_two(axes, counts, "workers (batch / 32)", "test accuracy")
     axes.set_ylim(0, 1)
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    legend_beside(axes)
 
 
 @picture
@@ -41,10 +40,9 @@ def at_equal_loss(
     """
     from matplotlib.ticker import LogLocator, NullLocator
 
-    left, right = figure.subplots(1, 2)
-    figure.set_size_inches(7.6, 4.6)
+    left, right = canvas(figure, 7.6, 4.6, 1, 2)
     for place, (name, seeds) in enumerate(runs.items()):
-        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        colour, marker = look(place).values()
         reached = []
         for epochs in seeds:
             trained, tested = zip(*epochs, strict=True)
@@ -63,8 +61,8 @@ def at_equal_loss(
     left.set(xlabel="epoch", ylabel="training loss", yscale="log")
     right.set(xlabel="training loss (falls to the right)", ylabel="test accuracy", xscale="log")
     right.invert_xaxis()
-    ends = [accuracy for seeds in runs.values() for epochs in seeds for _, accuracy in epochs]
-    right.set_ylim(max(0.0, max(ends) - 0.1), max(ends) + 0.005)
+    best = max(tested for seeds in runs.values() for epochs in seeds for _, tested in epochs)
+    right.set_ylim(max(0.0, best - 0.1), best + 0.005)
     for axis in (left.yaxis, right.xaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter("{x:g}")
@@ -75,7 +73,6 @@ def at_equal_loss(
 @picture
 def four_curves(figure: Any) -> None:
     """Plot the distinct loss curves of four kinds of training, computed from formulas."""
-    figure.set_size_inches(7.2, 5.2)
     epochs = range(1, 21)
     small = [2.3 * math.exp(-0.9 * n) + 0.5 / n + 0.02 for n in epochs]
     cases = {  # training loss, and how far the test loss is above it at the end
@@ -84,7 +81,7 @@ def four_curves(figure: Any) -> None:
         "curve 3": ([2.3 - 0.07 * n for n in epochs], 0.03),
         "curve 4": (small, 0.45),
     }
-    panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
+    panels = canvas(figure, 7.2, 5.2, 2, 2, sharex=True, sharey=True).flat
     for axes, (name, (trained, rise)) in zip(panels, cases.items(), strict=True):
         tested = [loss + rise * (1 - math.exp(-n / 4)) for n, loss in enumerate(trained, start=1)]
         axes.plot(epochs, trained, color=COLOURS[0], lw=1.8, label="large batch, training")
@@ -94,8 +91,7 @@ def four_curves(figure: Any) -> None:
         axes.set(ylim=(0, 2.6), xticks=(1, 5, 10, 15, 20))
     figure.supxlabel("epoch")
     figure.supylabel("loss")
-    handles = figure.axes[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside upper left", ncols=3)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=3)
 
 
 @picture
@@ -113,24 +109,21 @@ def race(
     gains: workers -> for each seed that reached the target, the gain over one worker if the
     exchange took no time.
     """
-    left, right = figure.subplots(1, 2)
-    figure.set_size_inches(7.6, 4.2)
+    left, right = canvas(figure, 7.6, 4.2, 1, 2)
     counts = sorted(epochs)
     for axes, values, colour in ((left, epochs, COLOURS[1]), (right, gains, COLOURS[0])):
         for n in counts:
             known = [value for value in values.get(n, ()) if value is not None]
             axes.plot([n] * len(known), known, "o", color=colour, ms=5, alpha=0.7)
     by_two(left, counts, "workers (batch / 32)", f"epochs until {target:g}")
-    by_two(right, counts, "workers (batch / 32)", "speedup over one worker")
+    by_two(right, counts, "workers (batch / 32)", "speedup over one worker", up=True)
     lost = [n for n in counts if None in epochs[n]]
     top = max((v for values in epochs.values() for v in values if v is not None), default=1)
-    left.plot(lost, [1.1 * top] * len(lost), "x", color=GREY, ms=9,
-              label="a seed did not reach it")  # fmt: skip
+    words = "a seed did not reach it"
+    left.plot(lost, [1.1 * top] * len(lost), "x", color=GREY, ms=9, label=words)
     left.set_ylim(0, 1.2 * top)
     right.plot(counts, counts, "--", color=GREY, label="comparing single epochs")
     right.plot([], [], "o", color=COLOURS[0], label=f"to {target:g}, with free communication")
-    right.set_yscale("log", base=2)
-    right.yaxis.set_major_formatter("{x:g}")
     figure.legend(loc="outside upper left", ncols=2)
 
 
@@ -142,23 +135,21 @@ def staleness(figure: Any, rows: Mapping[str, Run | Iterable[int]]) -> None:
     """
     counted = {name: staleness_of(row) for name, row in rows.items()}
     most = max((late for each in counted.values() for late in each), default=0)
-    figure.set_size_inches(7.2, 1.0 + 1.45 * len(counted))
-    panels = figure.subplots(len(counted), 1, sharex=True, squeeze=False)[:, 0]
-    for place, (axes, (name, counts)) in enumerate(zip(panels, counted.items(), strict=True)):
-        total = sum(counts.values())
-        mean = sum(late * count for late, count in counts.items()) / max(total, 1)
-        shares = [100 * counts[late] / max(total, 1) for late in range(most + 1)]
-        axes.bar(range(most + 1), shares, color=COLOURS[place % len(COLOURS)], width=0.8)
+    panels = canvas(
+        figure, 7.2, 1.0 + 1.45 * len(counted), len(counted), sharex=True, squeeze=False
+    )
+    for place, (axes, (name, counts)) in enumerate(zip(panels.flat, counted.items(), strict=True)):
+        total = max(counts.total(), 1)
+        mean = sum(late * count for late, count in counts.items()) / total
+        shares = [100 * counts[late] / total for late in range(most + 1)]
+        axes.bar(range(most + 1), shares, color=look(place)["color"])
         axes.axvline(mean, color=GREY, ls="--")
-        axes.set_title(f"{name}: {mean:.2f} on average over {total:,} updates", loc="left")
-        axes.set_ylabel("updates in %")
-        axes.set_ylim(0, max(105.0, 1.05 * max(shares)))
+        axes.set_title(f"{name}: {mean:.2f} on average over {counts.total():,} updates", loc="left")
+        axes.set(ylabel="updates in %", ylim=(0, 105))
         axes.grid(False, axis="x")
     if most < 25:
-        panels[-1].set_xticks(range(most + 1))
-    panels[-1].set_xlabel(
-        "staleness: updates between reading the parameters and applying the gradient"
-    )
+        axes.set_xticks(range(most + 1))
+    axes.set_xlabel("staleness: updates between reading the parameters and applying the gradient")
 
 
 def staleness_of(row: Run | Iterable[int]) -> Counter[int]:

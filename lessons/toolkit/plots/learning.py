@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from autograder.measuring import interval, measure
 from autograder.records import Number, Run
-from lessons.toolkit.plots.figure import COLOURS, GREY, digits, look, picture
+from lessons.toolkit.plots.figure import COLOURS, GREY, digits, legend_beside, look, picture
 
 
 @picture
@@ -23,7 +24,7 @@ def fitted_curves(
         strength = place / len(curves)
         axes.plot(across, up, color=COLOURS[0], alpha=strength, lw=0.8 + 1.6 * strength, label=name)
     axes.set(xlabel="x", ylabel="y")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    legend_beside(axes)
 
 
 @picture
@@ -35,32 +36,27 @@ def losses(
     per: "epoch" if the values are those of epochs, which count from 1.
     """
     axes = figure.subplots()
-    ends, first = [], int(per == "epoch")
+    first = int(per == "epoch")
     for place, (name, values) in enumerate(runs.items()):
-        colour = COLOURS[place % len(COLOURS)]
-        inside = [v if math.isfinite(v) and v <= highest else math.nan for v in values]
-        out = next((n for n, v in enumerate(inside) if math.isnan(v)), None)
-        if out is not None:  # draw up to the edge only, because the loss does not come down again
-            inside[out:] = [math.nan] * (len(inside) - out)
-            axes.plot(out + first, highest, "^", color=colour, ms=10, clip_on=False)
+        colour = look(place)["color"]
+        inside = list(takewhile(lambda loss: loss <= highest, values))  # it does not come back
+        if len(inside) < len(values):
+            axes.plot(len(inside) + first, highest, "^", color=colour, ms=10, clip_on=False)
             name = f"{name}: leaves the picture"
         axes.plot(range(first, len(inside) + first), inside, color=colour, lw=1.8, label=name)
-        ends.append(len(values))
-    axes.set_yscale("log")
-    axes.set(xlabel=per, ylabel="loss", xlim=(first, max(ends) - 1 + first))
-    axes.set_ylim(top=highest)
+    last = max(map(len, runs.values())) - 1 + first
+    axes.set(xlabel=per, ylabel="loss", yscale="log", xlim=(first, last), ylim=(None, highest))
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    legend_beside(axes)
 
 
 @picture
-def weight_images(figure: Any, weights: Any, count: int = 16) -> None:
+def weight_images(figure: Any, weights: Any) -> None:
     """Show weights of the first hidden units as 28 × 28 pixels, blue above 0 and red below.
 
-    weights: one column of 784 for each unit. The units with the largest weights are shown.
+    weights: one column of 784 for each unit. The 16 units with the largest weights are shown.
     """
-    strength = (weights**2).sum(axis=0)
-    units = sorted(range(weights.shape[1]), key=lambda unit: -strength[unit])[:count]
+    units = (-(weights**2).sum(axis=0)).argsort()[:16]
     shown = [weights[:, unit].reshape(28, 28) / abs(weights[:, unit]).max() for unit in units]
     tiles(figure, shown, [f"unit {unit}" for unit in units], cmap="RdBu", vmin=-1, vmax=1)
 
@@ -81,6 +77,9 @@ def tiles(figure: Any, pixels: Sequence[Any], labels: Sequence[Any], **look: Any
         axes.set_axis_off()
 
 
+NOT_COUNTED = {"facecolor": "white", "hatch": "////"}
+
+
 @picture
 def epoch_bars(figure: Any, runs: Mapping[str, Run]) -> None:
     """Plot the seconds of each epoch, with the first epoch hatched.
@@ -91,26 +90,23 @@ def epoch_bars(figure: Any, runs: Mapping[str, Run]) -> None:
     width = 0.8 / max(len(runs), 1)
     most = 1
     for place, (name, run) in enumerate(runs.items()):
-        colour = COLOURS[place % len(COLOURS)]
+        colour = look(place)["color"]
         seconds = [number.value for number in seconds_of(run)]
         most = max(most, len(seconds))
         centres = [n + (place + 0.5) * width - 0.4 for n in range(1, len(seconds) + 1)]
         for bar in axes.bar(centres, seconds, width * 0.92, color=colour)[:1]:
-            bar.set(facecolor="white", edgecolor=colour, hatch="////")
-        time = interval.measured_or_none(measure.epoch_time, run)
-        if time:
+            bar.set(edgecolor=colour, **NOT_COUNTED)
+        if time := interval.measured_or_none(measure.epoch_time, run):
             for centre in centres[1:]:  # across this program's own bars only
-                left, right = centre - 0.46 * width, centre + 0.46 * width
-                axes.hlines(time.value, left, right, "black", lw=2)
+                ends = centre - 0.46 * width, centre + 0.46 * width
+                axes.hlines(time.value, *ends, "black", lw=2)
             name = f"{name}: {digits(time.value)} s per epoch ({time.basis}), the black line"
         axes.bar(0, 0, color=colour, label=name)
-    axes.bar(
-        0, 0, facecolor="white", edgecolor=GREY, hatch="////", label="first epoch: not counted"
-    )
+    axes.bar(0, 0, edgecolor=GREY, label="first epoch: not counted", **NOT_COUNTED)
     axes.set(xlabel="epoch", ylabel="training time in s", xticks=range(1, most + 1))
     axes.set_xlim(0.5, most + 0.5)
     axes.grid(False, axis="x")
-    figure.legend(loc="outside upper left", ncols=1)
+    figure.legend(loc="outside upper left")
 
 
 @picture
@@ -124,16 +120,13 @@ def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
             axes.plot(*zip(*known, strict=True), **look(place), label=f"{name}, training")
             last = max(last, known[-1][0])
         if run.test_accuracy is not None:
-            end = run.epochs[-1].number if run.epochs else 1
+            end = 0.15 + (run.epochs[-1].number if run.epochs else 1)
             value = run.test_accuracy.value
-            axes.plot(
-                end + 0.15, value, ls="", **look(place), mfc="white", ms=10, mew=2,
-                label=f"{name}, test: {value:.4f}",
-            )  # fmt: skip
-    axes.set(xlabel="epoch", ylabel="accuracy", xticks=range(1, last + 1))
-    axes.set_xlim(0.8, last + 0.4)
+            style = {"ls": "", "mfc": "white", "ms": 10, "mew": 2, **look(place)}
+            axes.plot(end, value, label=f"{name}, test: {value:.4f}", **style)
+    axes.set(xlabel="epoch", ylabel="accuracy", xticks=range(1, last + 1), xlim=(0.8, last + 0.4))
     if axes.lines:
-        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        legend_beside(axes)
 
 
 def seconds_of(run: Run) -> list[Number]:

@@ -1,11 +1,13 @@
-"""Plot a scaling study: its rounds, and the laws beyond the measured sizes."""
+"""Plot a speed job, and a scaling study with the laws beyond the measured sizes."""
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from autograder.measuring import interval, rounds, scaling_laws, study_table
 from autograder.records import Run
-from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, look, picture, table
+from autograder.wording import counted
+from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, canvas, look, picture, table
 
 HEAD = ["kind", "ranks", "rounds", "seconds", "from", "to", "speedup", "low", "high", "efficiency"]
 BESIDE = 0.035  # distance between the kinds, as a power of two
@@ -26,22 +28,23 @@ def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
     top, below = figure.subfigures(2, 1, height_ratios=[4, 0.6 + 0.28 * len(rows)])
     left, right = top.subplots(1, 2)
     counts = sorted({row.ranks for found in kinds.values() for row in found})
-    left.plot(counts, [n / counts[0] for n in counts], "--", color=GREY, label="ideal")
+    few = counts[0]
+    left.plot(counts, [n / few for n in counts], "--", color=GREY, label="ideal")
     right.axhline(1, ls="--", color=GREY)
     most = next((m for run in runs if (m := interval.measured_or_none(rounds.ceiling, run))), None)
     if most:
-        last = counts[-1]
-        for axes, share in ((left, 1), (right, last)):
-            axes.plot(last, most.value / share, "_", ms=22, mew=2.5, color=GREY,
-                      label="silent copies" if share == 1 else None)  # fmt: skip
+        line = {"ms": 22, "mew": 2.5, "color": GREY}
+        left.plot(counts[-1], most.value, "_", label="silent copies", **line)
+        right.plot(counts[-1], most.value / counts[-1], "_", **line)
     points = [run for run in study_table.expanded(runs) if run.point]
     for place, (kind, found) in enumerate(kinds.items()):
         of_kind = [run for run in points if run.header.scaling == kind]
         draw_kind(left, right, place, kind, found, of_kind)
-    few = "one rank" if counts[0] == 1 else f"{counts[0]} ranks"
-    for axes, what in ((left, f"work per time, {few} = 1"), (right, "efficiency")):
-        by_two(axes, counts, "ranks", what)
-        axes.set_ylim(bottom=0)
+    what = "one rank" if few == 1 else f"{few} ranks"
+    by_two(left, counts, "ranks", f"work per time, {what} = 1")
+    by_two(right, counts, "ranks", "efficiency")
+    left.set_ylim(bottom=0)
+    right.set_ylim(bottom=0)
     top.legend(loc="outside upper left", ncols=5)
     table(below.subplots(), HEAD, rows)
 
@@ -73,24 +76,20 @@ def laws_beyond(
 
     tables: name -> (sizes, speedups); fits: name of the table -> [f], [s], [σ, κ].
     """
-    figure.set_size_inches(8.4, 4.4)
-    panels = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
+    panels = canvas(figure, 8.4, 4.4, 1, len(tables), sharey=True, squeeze=False)[0]
     for axes, (name, (sizes, speedups)) in zip(panels, tables.items(), strict=True):
         first, last = min(sizes), max(sizes)
         steps = [first * (upto / first) ** (i / 60) for i in range(61)]
         axes.plot(steps, [p / first for p in steps], "--", color=GREY, label="ideal")
-        lines = {
-            law.name: [law.speedup(p, *fit) for p in steps]
-            for law, fit in zip(scaling_laws.LAWS, fits.get(name, ()), strict=False)
-        }
-        for place, (law, values) in enumerate(lines.items()):
-            style = {"color": COLOURS[1 + place], "lw": 2.4 - 0.5 * place}  # where they are 1
-            axes.plot(steps, values, ("-", "--", ":")[place % 3], label=law, **style)
-        beyond = [i for i, p in enumerate(steps) if p >= last * 0.999]
+        lines: list[list[float]] = []
+        for law, fit in zip(scaling_laws.LAWS, fits.get(name, ()), strict=False):
+            style = {"color": COLOURS[1 + len(lines)], "lw": 2.4 - 0.5 * len(lines)}
+            lines.append([law.speedup(p, *fit) for p in steps])
+            axes.plot(steps, lines[-1], ("", "-", "--", ":")[len(lines)], label=law.name, **style)
         if lines:
-            at = [[values[i] for values in lines.values()] for i in beyond]
-            ends = [min(each) for each in at], [max(each) for each in at]
-            axes.fill_between([steps[i] for i in beyond], *ends, color="#D9E8F5")
+            beyond = [p >= last * 0.999 for p in steps]
+            low, high = ([pick(each) for each in zip(*lines, strict=True)] for pick in (min, max))
+            axes.fill_between(steps, low, high, beyond, color="#D9E8F5")
         axes.plot(sizes, speedups, "o", color=COLOURS[0], label="measured")
         axes.axvline(last, color=GREY, lw=0.8, ls=":")
         axes.set(xscale="log", yscale="log", xlabel="GPUs", title=name)
@@ -99,3 +98,64 @@ def laws_beyond(
         axes.set_ylim(0.7, upto / first)
     panels[0].set_ylabel(f"speedup over {min(next(iter(tables.values()))[0])}")
     panels[0].legend(loc="upper left")
+
+
+MOST_SHARE = 1.1  # ranks that exchange gradients cannot be faster than ranks that do not
+LOOKS = {  # phase -> colour, marker
+    "alone": (GREY, "s"),
+    "silent": (COLOURS[4], "^"),
+    "together": (COLOURS[0], "o"),
+}
+
+
+@picture
+def speed_rounds(figure: Any, run: Run) -> None:
+    """Plot samples per second in the three phases of every round, with speedup and share above."""
+    found, ranks = rounds.rounds(run), rounds.ranks_of(run)
+    gain, most, share = (metric(run) for metric in (rounds.speedup, rounds.ceiling, rounds.share))
+    axes = figure.subplots()
+    numbers = [one.number for one in found]
+    labels = {
+        "alone": f"alone: one rank, times {ranks}",
+        "silent": f"silent: {ranks} ranks, nothing exchanged ({most.value:.2f} times one)",
+        "together": f"together: gradients averaged ({gain.value:.2f} times one)",
+    }
+    for phase, (colour, marker) in LOOKS.items():
+        rates = [work(one) * ranks / getattr(one, phase) for one in found]
+        axes.plot(numbers, rates, f"{marker}-", lw=0.8, color=colour, label=labels[phase])
+    top = 1.08 * max(max(line.get_ydata()) for line in axes.lines)
+    axes.set(xlabel="round", ylabel="images per second", xticks=numbers, ylim=(0, top))
+    axes.grid(False, axis="x")
+    told = f"{share.value:.2f} ({share.low:.2f} … {share.high:.2f}) of what this machine can give"
+    axes.set_title(told, loc="left")
+    figure.legend(loc="outside lower left")
+
+
+@picture
+def speedup_card(figure: Any, run: Run) -> None:
+    """Show your speedup as one large number, with the three phases."""
+    found, ranks = rounds.rounds(run), rounds.ranks_of(run)
+    gain, share = rounds.speedup(run), rounds.share(run)
+    told = f"{share.value:.0%} of what this machine can give"
+    if share.value > MOST_SHARE:
+        told = "the machine was busy: measure again"
+    where = f"{counted(ranks, 'rank')} on {counted(len(run.host_names), 'host')}"
+    facts = filter(None, [told, where, run.header.device, run.header.framework])
+    left, axes = canvas(figure, 7.2, 3, 1, 2, width_ratios=[1.4, 1])
+    left.set_axis_off()
+    left.text(0, 0.73, f"{gain.value:.2f} ×", size=40, weight="bold", color=COLOURS[0], va="center")
+    left.text(0, 0.49, "as fast as one rank", fontsize=13, va="center")
+    left.text(0, 0.31, "\n".join(facts), va="top", color=GREY)
+    for place, (phase, (colour, _)) in enumerate(LOOKS.items()):
+        times = 1 if phase == "alone" else ranks
+        height = median(work(one) * times / getattr(one, phase) for one in found)
+        axes.bar(place, height, color=colour)
+    names = "one rank", f"{ranks} ranks,\nno exchange", f"{ranks} ranks,\ntogether"
+    axes.set_xticks(range(len(LOOKS)), names)
+    axes.set_ylabel("images per second")
+    axes.grid(False, axis="x")
+
+
+def work(one: rounds.Round) -> float:
+    """Return one rank's samples in a phase, or 1 if the round does not state them."""
+    return (one.event.number("steps") or 1.0) * (one.event.number("samples") or 1.0)

@@ -1,7 +1,7 @@
 """A picture with sliders: a pipeline's schedule by stages and micro-batches.
 
 The rows are computed here, by a learner's functions. The script only chooses and draws them. A page
-that runs no JavaScript shows the first picture.
+that runs no JavaScript shows none; the lesson draws the first picture again below.
 """
 
 import json
@@ -12,36 +12,34 @@ from lessons.toolkit.plots.figure import COLOURS
 from lessons.toolkit.ranks.schedules import Orders, held, timed
 
 STAGES, MICRO_BATCHES, KINDS = 8, 12, ("gpipe", "1f1b")
-FIRST = ("1f1b", 4, 8)  # what is drawn before anything is moved
-WIDE, HIGH, LEFT = 690, 24, 60  # of the rows, of one row, and of the text before it
 
 PAGE = """<div class="pipeline-sliders">
-<p class="moves" hidden>
-<label>stages <input type="range" name="p" min="1" max="%(stages)d" value="%(p)d"></label>
-<label>micro-batches <input type="range" name="m" min="1" max="%(most)d" value="%(m)d"></label>
-<select name="kind">%(options)s</select></p>
-<p class="says">%(says)s</p>
-<svg viewBox="0 0 760 %(height)d" width="100%%" style="max-width: 760px" fill="currentColor"
-font-size="11">%(picture)s</svg>
-<script type="application/json">%(plans)s</script>
+<div class="moves" hidden>
+<label>stages <input type="range" name="p" min="1" max="8" value="4"></label>
+<label>micro-batches <input type="range" name="m" min="1" max="12" value="8"></label>
+<select name="kind"><option>gpipe</option><option selected>1f1b</option></select>
+<p class="says"></p>
+<svg viewBox="0 0 760 192" width="100%" style="max-width: 760px" fill="currentColor"
+font-size="11"></svg></div>
+<script type="application/json">PLANS</script>
 <script>
 {
   const box = document.currentScript.parentElement, $ = (found) => box.querySelector(found);
   const plans = JSON.parse($("script[type]").textContent);
   const draw = () => {
     const [p, m, kind] = ["p", "m", "kind"].map((name) => $(`[name=${name}]`).value);
-    const plan = plans[`${kind} ${p} ${m}`], step = %(wide)d / plan.rows[0].length;
+    const plan = plans[`${kind} ${p} ${m}`], step = 690 / plan.rows[0].length;
     $(".says").textContent = plan.says;
     $("svg").innerHTML = plan.rows.map((row, stage) => {
       const boxes = [...row.matchAll(/([A-Z])|([a-z])\\2/g)].map((work) => {
-        const x = %(left)d + step * work.index, wide = step * work[0].length;
+        const x = 60 + step * work.index, wide = step * work[0].length;
         const number = work[0].toUpperCase().charCodeAt(0) - 65;
-        const colour = work[1] ? "%(f)s" : "%(b)s";
-        return `<rect x="${x}" y="${%(high)d * stage}" width="${wide - 1}" height="${%(high)d - 2}"
+        const colour = work[1] ? "FORWARD" : "BACKWARD";
+        return `<rect x="${x}" y="${24 * stage}" width="${wide - 1}" height="22"
           fill="${colour}"/>` + (wide < 14 ? "" : `<text x="${x + wide / 2}" fill="white"
-          y="${%(high)d * stage + 15}" text-anchor="middle">${number}</text>`);
+          y="${24 * stage + 15}" text-anchor="middle">${number}</text>`);
       });
-      return `<text x="0" y="${%(high)d * stage + 15}">stage ${stage}</text>${boxes.join("")}`;
+      return `<text x="0" y="${24 * stage + 15}">stage ${stage}</text>${boxes.join("")}`;
     }).join("");
   };
   box.querySelectorAll("input, select").forEach((each) => each.addEventListener("input", draw));
@@ -85,20 +83,5 @@ def plan(orders: Orders, idle: float, name: str) -> dict[str, Any]:
 
 
 def page(plans: dict[str, dict[str, Any]]) -> str:
-    kind, p, m = FIRST
-    first = plans[f"{kind} {p} {m}"]
-    options = "".join(f"<option{' selected' * (each == kind)}>{each}</option>" for each in KINDS)
-    step = WIDE / len(first["rows"][0])
-    picture = "".join(
-        f'<rect x="{LEFT + step * turn:.1f}" y="{HIGH * stage}" width="{step:.1f}" '
-        f'height="{HIGH - 2}" fill="{COLOURS[letter.islower()]}"/>'
-        for stage, row in enumerate(first["rows"])
-        for turn, letter in enumerate(row)
-        if letter != "."
-    )
-    return PAGE % {
-        "stages": STAGES, "most": MICRO_BATCHES, "p": p, "m": m, "options": options,
-        "says": first["says"], "height": HIGH * STAGES, "picture": picture,
-        "plans": json.dumps(plans, separators=(",", ":")), "wide": WIDE, "left": LEFT,
-        "high": HIGH, "f": COLOURS[0], "b": COLOURS[1],
-    }  # fmt: skip
+    text = PAGE.replace("FORWARD", COLOURS[0]).replace("BACKWARD", COLOURS[1])
+    return text.replace("PLANS", json.dumps(plans, separators=(",", ":")))

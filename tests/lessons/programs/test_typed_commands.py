@@ -51,7 +51,7 @@ SMALLER = [
     ("samples 3200", "samples 640"),
 ]
 # What the page's own cells have submitted before a line is typed, and the line needs.
-SUBMITTED = {"--epochs 8 --resume": "sbatch job.sbatch --train-samples 640"}
+SUBMITTED = {"--epochs 8 --resume": "sbatch --wait job.sbatch --train-samples 640"}
 ENDLESS = ("cluster logs -f", "tail -F")  # until Ctrl+C
 AFTERWARDS = {"cluster use juwels --account PROJECT": "cluster use laptop"}
 BEFORE = {
@@ -112,7 +112,7 @@ def type_all(lesson, lines, tmp_path):
             cell = command.cell
         for ending, submitted in SUBMITTED.items():
             if command.line.endswith(ending):
-                code, printed = terminal.type(f"{submitted} --wait")
+                code, printed = terminal.type(submitted)
                 assert code == 0, printed
         line = command.line.replace("JOB", job)
         for there, smaller in SMALLER:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +85,9 @@ class Terminal:
         kept = ("SLURM_", "SBATCH_", "OMPI_", "PMIX_", "PRTE_")
         environ = {name: v for name, v in os.environ.items() if not name.startswith(kept)}
         environ |= {"HOME": str(home), "COURSE_ROOT": str(folder.parents[1])}
-        environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TMPDIR": str(home)}
+        # Loaders' workers open sockets there, and the path of one has at most 107 characters.
+        self.temporary = tempfile.TemporaryDirectory(prefix="typed-", dir="/tmp")
+        environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TMPDIR": self.temporary.name}
         # This machine may have a Slurm of its own, which would come first in `make lab`.
         environ["PATH"] = f"{Path(sys.executable).parent}:{LAPTOP_BIN}:{environ['PATH']}"
         self.shell = subprocess.Popen(
@@ -110,3 +113,4 @@ class Terminal:
         assert self.shell.stdin is not None
         self.shell.stdin.close()
         self.shell.wait(timeout=60)
+        self.temporary.cleanup()

@@ -83,13 +83,7 @@ def test_every_repeat_is_a_point_against_a_dashed_ideal_on_log2_axes():
     assert is_png(figure)
 
 
-def test_runs_on_other_hardware_are_left_out_and_named():
-    gpu = run_of([3.0, 1.0, 1.0], workers=4, header={**HEADER, "device": "a GPU"})
-    same = run_of([9.0, 5.0, 5.0], workers=2)
-    figure = plots.speedup([gpu, run_of([12.0, 10.0, 10.0]), same])
-    [note] = [text for text in words(figure) if text.startswith("left out: out_4.out: ")]
-    assert "device" in note
-    assert "median: 1.00, 2.00" in words(figure)
+def test_without_an_epoch_time_there_is_no_speedup():
     with pytest.raises(ValueError, match="no epoch time to draw"):
         plots.speedup([run_of([9.0])])
 
