@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.lessons.incidents.programs import KINDS, Program, program
+from tests.lessons.incidents.kinds import KINDS
+from tests.lessons.incidents.programs import Program, program
 
 HERE = Path(__file__).parent
 IMAGES = 240  # of a rank: 30 steps

@@ -6,8 +6,8 @@ import pytest
 
 from autograder.settings.strict_yaml import read_yaml
 from tests.lessons.incidents.__main__ import FOLDER
+from tests.lessons.incidents.kinds import KINDS
 from tests.lessons.incidents.pages import expected, page
-from tests.lessons.incidents.programs import KINDS
 from tests.lessons.incidents.record import draw, run
 from tests.lessons.incidents.still import what_is_wrong
 
