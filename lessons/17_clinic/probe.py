@@ -78,7 +78,9 @@ def exact_test(device):
     right = int((model(x.to(device)).argmax(1) == y.to(device)).sum())
     yield "reductions", len(calls)
     yield "images_off", abs(round(found * IMAGES, 3) - right)  # found may be a float32
-    yield "images_tested_twice", sum(gather(sum(len(labels) for _, labels in loader))) - IMAGES
+    shares = gather(sum(len(labels) for _, labels in loader))
+    yield "images_tested_twice", sum(shares) - IMAGES
+    yield "largest_share", max(shares) * size / IMAGES  # 1: all ranks test as many
 
 
 CHOICE = {random_streams: "17.4", weighted_tokens: "17.5", batch_norm: "17.3"}
@@ -135,7 +137,7 @@ TESTS = {  # with measures that rubrics ask for, and that fail with the test
     culprits: ("culprits_wrong",),
     price: ("plain_ms", "search_ms"),
     second_head: ("unused_error", "exchanges_per_step"),
-    exact_test: ("reductions", "images_off", "images_tested_twice"),
+    exact_test: ("reductions", "images_off", "images_tested_twice", "largest_share"),
     chosen: ("chosen_missing",),  # at the end: an exercise that nobody chose may hang
 }
 
