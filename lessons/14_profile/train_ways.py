@@ -52,12 +52,7 @@ def counted_compile(model, backend, dynamic):
     return torch.compile(model, backend=counter, dynamic=dynamic), counter
 
 
-def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS, help="one after the other")
+def add_options(parser):
     parser.add_argument("--epochs", type=int, default=3, help="how often it says how far it is")
     parser.add_argument("--steps", type=int, default=20, help="updates in an epoch")
     parser.add_argument("--length", type=int, default=32, help="most characters in a window")
@@ -70,6 +65,15 @@ def command_line():
     parser.add_argument("--backend", default="eager", help="of torch.compile; inductor is slow")
     parser.add_argument("--lr", type=float, default=0.01, help="learning rate")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS, help="one after the other")
+    add_options(parser)
     return parser
 
 

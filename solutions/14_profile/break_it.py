@@ -14,11 +14,11 @@ from lessons.toolkit.record import Run
 
 import fast
 import slow
+import train_ways
 from gpt import GPT, Text, loss_of
 from scaling import LossScaler
 from store import Texts
 from train import evaluate, starts_of
-from train_ways import LENGTHS, counted_compile
 
 FAULTS = ("nothing", "item", "workers", "scaling", "shapes")
 
@@ -47,7 +47,8 @@ def one_run(without, args, text, device):
         "14", args, model, source="broken", precision="float16", dataset=facts, without=without
     )
     scaler = LossScaler()  # with "shapes", each length is compiled by itself
-    network, compiled = counted_compile(model, "eager", dynamic=without != "shapes")
+    dynamic = without != "shapes"
+    network, compiled = train_ways.counted_compile(model, args.backend, dynamic)
     batches = slow.batches if without == "workers" else fast.batches  # no workers: read, then train
     note = slow.note if without == "item" else fast.note  # .item() for every parameter
     waits, own_reads = profiling.Waits(), 0
@@ -58,7 +59,8 @@ def one_run(without, args, text, device):
             loader = iter(batches(texts, args.batch_size))
             for step in range(args.steps):
                 began = time.perf_counter()
-                batch = [each[:, : LENGTHS[step % len(LENGTHS)]] for each in next(loader)]
+                length = train_ways.LENGTHS[step % len(train_ways.LENGTHS)]
+                batch = [each[:, :length] for each in next(loader)]
                 waited += time.perf_counter() - began
                 batch = [each.to(device) for each in batch]
                 loss = train_step(without, network, optimizer, batch, scaler, args.parts)
@@ -84,18 +86,8 @@ def command_line():
     parser.add_argument(
         "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to leave out"
     )
-    parser.add_argument("--epochs", type=int, default=3, help="how often it says how far it is")
-    parser.add_argument("--steps", type=int, default=20, help="updates in an epoch")
-    parser.add_argument("--length", type=int, default=32, help="most characters in a window")
-    parser.add_argument("--batch-size", type=int, default=4, help="windows a step")
-    parser.add_argument("--layers", type=int, default=2, help="blocks of the network")
-    parser.add_argument("--width", type=int, default=32, help="numbers for each character")
     parser.add_argument("--delay", type=float, default=0.002, help="seconds to read a window")
-    parser.add_argument(
-        "--parts", type=int, default=4096, help="parts of the whole batch, like ours"
-    )
-    parser.add_argument("--lr", type=float, default=0.01, help="learning rate")
-    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    train_ways.add_options(parser)
     return parser
 
 
