@@ -1,4 +1,4 @@
-"""Save a training state that no program can recompute, and count what is not restored.
+"""Save the state of a training with random gradients, and count what is not restored.
 
 The package does not import this file, because it needs PyTorch.
 """
@@ -6,7 +6,6 @@ The package does not import this file, because it needs PyTorch.
 import contextlib
 import copy
 import importlib
-import secrets
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +14,7 @@ import torch
 
 Function = Callable[..., Any]
 PARTS = ("network", "optimizer", "schedule", "sampler", "random")
+SEED = 1000
 
 
 def restore_wrong(write: Function, arguments: tuple[Any, Any, Any]) -> int:
@@ -23,17 +23,15 @@ def restore_wrong(write: Function, arguments: tuple[Any, Any, Any]) -> int:
     arguments: text, args and device, from which the program builds a training.
     """
     step, snapshot, atomic = map(importlib.import_module, ("step", "snapshot", "atomic"))
-    _, args, _ = arguments
+    args = arguments[1]
     with (
         torch.random.fork_rng(devices=[]),
-        # In the folder of the program's checkpoints, so that the disk does not reveal it.
-        tempfile.TemporaryDirectory(dir=args.folder) as folder,
+        tempfile.TemporaryDirectory() as folder,
         contextlib.redirect_stdout(None),
     ):
-        training, seed = step.build(*arguments), secrets.randbits(31)
-        training = training._replace(sampler=type(training.sampler)(args.windows, seed))
-        number = wander(training, args, seed)
-        # Copy the states before the program sees them, because it could change them.
+        training = step.build(*arguments)
+        training = training._replace(sampler=type(training.sampler)(args.windows, SEED))
+        number = wander(training, args)
         right = copy.deepcopy(states(training))
         random = torch.get_rng_state()
         right["random"] = torch.rand(8)
@@ -52,12 +50,10 @@ def restore_wrong(write: Function, arguments: tuple[Any, Any, Any]) -> int:
     return sum(not equal(found[part], right[part]) for part in PARTS)
 
 
-def wander(training: Any, args: Any, seed: int) -> int:
-    """Take steps with random gradients, as no real training does. Return how many."""
-    torch.manual_seed(seed)
-    each = args.windows // args.global_batch  # steps of an epoch
-    inside = [step for step in range(1, args.epochs * each) if step % each] or [1]
-    number = inside[seed % len(inside)]
+def wander(training: Any, args: Any) -> int:
+    """Take steps with random gradients, into the second epoch. Return how many."""
+    torch.manual_seed(SEED)
+    number = args.windows // args.global_batch + 1
     for _ in range(number):
         for param in training.network.parameters():
             param.grad = torch.randn_like(param)

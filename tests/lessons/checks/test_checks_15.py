@@ -69,6 +69,8 @@ WRONG = [
     ("15.2", "    os.replace(beside, path)\n", "", "gets its name last"),
     ("15.2", BESIDE, "Path(path)", "files_in"),
     ("15.2", BESIDE, 'Path(path).with_name("step_new.pt")', "files_in"),
+    ("15.2", ', map_location="cpu")\n        except', ")\n        except", "Compare newest"),
+    ("15.2", "except Exception as error", "except KeyError as error", "central directory"),
     ("15.3", "newest(folder) if dist.get_rank() == 0 else None", "newest(folder)", "Only rank 0"),
     ("15.3", "dist.broadcast_object_list(chosen)\n",
      "dist.broadcast_object_list(chosen)\n    dist.broadcast_object_list([saved])\n",

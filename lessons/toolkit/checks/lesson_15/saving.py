@@ -1,6 +1,7 @@
-"""Check files (15.2), who chooses them (15.3), and sharded checkpoints (15.7)."""
+"""Check files (15.2), and who chooses them (15.3)."""
 
 import contextlib
+import os
 import pickle
 import tempfile
 from collections.abc import Callable
@@ -8,41 +9,82 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 from lessons.toolkit.checks.shared.real_ranks import on_ranks
 
 GIVEN = "Compare newest with the one that you were given."
-FILES = {
-    "written": (
-        "write saves the state in the file `path`",
-        "The file gets its name last.",
-    ),
-    "synced": (
-        "all bytes are on the disk before the file gets its name",
-        "What is on the disk if the machine stops right after os.replace?",
-    ),
-    "old file kept": (
-        "a write that is killed leaves the old file, and nothing that looks like a checkpoint",
-        "Which names does files_in take for checkpoints?",
-    ),
-    "newest": ("newest returns the state in the last file", GIVEN),
-    "in host memory": ("newest loads into host memory, whatever the state was saved from", GIVEN),
-    "half file skipped": ("newest goes on to the file before if it cannot read one", GIVEN),
-}
+
+
+class CutError(OSError):
+    """The error that interrupts a write halfway, as a kill would."""
+
+
+def half(state: Any, file: Any, *more: Any, **options: Any) -> None:
+    """Save as torch.save does, but only half."""
+    with contextlib.nullcontext(file) if hasattr(file, "write") else open(file, "wb") as opened:
+        opened.write(b"half of a file")
+    raise CutError("the write was cut")
 
 
 @exercise("15.2")
 def check_15_2(atomic: ModuleType) -> str:
     """A checkpoint file is complete or absent, whenever the process is killed."""
-    from lessons.toolkit.probes.surviving import files_met
+    import torch
 
-    met = files_met(atomic)
-    for name, (expected, advice) in FILES.items():
-        if not met[name]:
-            raise CheckFailed(expected, "not here", advice)
+    with tempfile.TemporaryDirectory() as folder:
+        old, new = (Path(folder) / f"step_{step:06}.pt" for step in (5, 10))
+        calls = calls_to_disk(lambda: atomic.write({"step": 5}, old))
+        expected = "write saves the state in the file `path`"
+        expect(holds(old, 5), expected, "The file gets its name last.")
+        expected = "all bytes are on the disk before the file gets its name"
+        advice = "What is on the disk if the machine stops right after os.replace?"
+        expect(calls[:1] == ["fsync"] and len(set(calls)) > 1, expected, advice)
+        with patch.object(torch, "save", half), contextlib.suppress(CutError):
+            atomic.write({"step": 6}, old)
+        expected = "a write that is killed leaves the old file, and nothing like a checkpoint"
+        advice = "Which names does files_in take for checkpoints?"
+        expect(holds(old, 5) and atomic.files_in(folder) == [old], expected, advice)
+        torch.save({"step": 5}, old)
+        torch.save({"step": 10}, new)
+        right = atomic.newest(folder) == {"step": 10}
+        expect(right, "newest returns the state in the last file", GIVEN)
+        with patch.object(torch.serialization, "location_tag", lambda _: "cuda:0"):
+            torch.save({"step": 10, "of": torch.ones(2)}, new)
+        with contextlib.redirect_stdout(None):  # of a half file, and of machines without cuda:0
+            found = atomic.newest(folder)
+            new.write_bytes(new.read_bytes()[:200])
+            skipped = atomic.newest(folder) == {"step": 5}
+        on_host = isinstance(found, dict) and "of" in found and found["of"].device.type == "cpu"
+        expect(on_host, "newest loads into host memory, whatever the state was saved from", GIVEN)
+        expect(skipped, "newest goes on to the file before if it cannot read one", GIVEN)
     return "A file is complete or absent."
+
+
+def calls_to_disk(work: Callable[[], Any]) -> list[str]:
+    """Return the names of the calls that make a file safe or name it, in their order."""
+    disk = Mock()
+    with contextlib.ExitStack() as stack:
+        for name in ("fsync", "replace", "rename"):
+            spy = patch.object(os, name, wraps=getattr(os, name))
+            disk.attach_mock(stack.enter_context(spy), name)
+        work()
+    return [name for name, *_ in disk.mock_calls]
+
+
+def holds(path: Path, step: int) -> bool:
+    """Return whether a file is complete and contains the state of this step."""
+    import torch
+
+    with contextlib.suppress(Exception):
+        return bool(torch.load(path) == {"step": step})
+    return False
+
+
+def expect(right: bool, expected: str, advice: str) -> None:
+    if not right:
+        raise CheckFailed(expected, "not here", advice)
 
 
 # Steps of the checkpoints that rank 0 sees, and of those that the others see; negative: a damaged
@@ -94,44 +136,3 @@ def try_sight(atomic: ModuleType, sight: Sight, rank: int) -> None:
         what = f"rank 0 sees steps {own} (negative: damaged): all begin from {right}"
         advice = "Only rank 0 looks for the newest. What do the others need to know from it?"
         raise CheckFailed(what, f"rank {rank} begins from {shown(begun)}", advice)
-
-
-SAVED = {
-    "background": (
-        "save returns while other threads write",
-        "Training waits here until everything is on the disk.",
-    ),
-    "no name yet": (
-        "newest finds nothing while ranks still write",
-        "Which names does newest take for complete checkpoints?",
-    ),
-    "named": (
-        "after finish, newest returns the folder step_000005",
-        "Who gives the folder its name, and when do all ranks know that everyone has written?",
-    ),
-    "by all ranks": ("every rank writes its part", "All ranks save into one folder."),
-    "as it was": ("the state at the time of the call is saved", "Does the next step change it?"),
-    "old one kept": (
-        "if a rank dies while it writes, newest returns the checkpoint before",
-        "The folder must not have its name before all ranks have written.",
-    ),
-}
-
-
-@exercise("15.7")
-def check_15_7(sharded: ModuleType) -> str:
-    """A sharded checkpoint is written in the background, and is complete or not the newest."""
-    from lessons.toolkit.probes.saving_shards import shards_met
-
-    hangs = "Every rank calls the same collectives, and waits for its own threads."
-    with tempfile.TemporaryDirectory() as folder:
-        work = partial(in_folder, shards_met, sharded, folder)
-        for met in on_ranks(2, work, check_15_7, hangs):
-            for name, (expected, advice) in SAVED.items():
-                if not met[name]:
-                    raise CheckFailed(expected, "not here", advice)
-    return "All ranks write their parts while training goes on, and one of them names the folder."
-
-
-def in_folder(met: Callable[..., Any], sharded: ModuleType, folder: str, rank: int) -> Any:
-    return met(sharded, "cpu", folder)

@@ -1,7 +1,8 @@
-"""Check the sampler (15.1), the warning (15.4), and steps in pieces (15.8)."""
+"""Check the sampler (15.1), the warning (15.4), sharded checkpoints (15.7) and pieces (15.8)."""
 
 import io
 import itertools
+import tempfile
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -73,6 +74,17 @@ def try_warning(signals: ModuleType, who: int | None, rank: int, device: Any = "
         case = "no rank is warned" if who is None else f"rank {who} is warned"
         expected, found = f"{case}: {right} on every rank", f"{shown(answer)} on rank {rank}"
         raise CheckFailed(expected, found, advice)
+
+
+@exercise("15.7")
+def check_15_7(sharded: ModuleType) -> str:
+    """A sharded checkpoint is written in the background, and is complete or not the newest."""
+    from lessons.toolkit.checks.lesson_15.shards import try_shards
+
+    hangs = "Every rank calls the same collectives, and waits for its own threads."
+    with tempfile.TemporaryDirectory() as folder:
+        on_ranks(2, lambda rank: try_shards(sharded, folder), check_15_7, hangs)
+    return "All ranks write their parts while training goes on, and one of them names the folder."
 
 
 @exercise("15.8")

@@ -1,6 +1,6 @@
-"""Save a small sharded network with lesson 15's functions, and look at what is there meanwhile.
+"""Check sharded checkpoints (15.7): save a small network, and look at what is there meanwhile.
 
-All ranks call `shards_met`. The package does not import this file, because it needs PyTorch.
+The package does not import this file, because it needs PyTorch.
 """
 
 import contextlib
@@ -20,17 +20,40 @@ from torch.distributed.checkpoint import CheckpointException
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
-from lessons.toolkit.probes.surviving import CutError
+from lessons.toolkit.checks.lesson_15.saving import CutError, expect
 
-SHARDS = ("background", "no name yet", "named", "by all ranks", "as it was", "old one kept")
+SAVED = {
+    "background": (
+        "save returns while other threads write",
+        "Training waits here until everything is on the disk.",
+    ),
+    "no name yet": (
+        "newest finds nothing while ranks still write",
+        "Which names does newest take for complete checkpoints?",
+    ),
+    "named": (
+        "after finish, newest returns the folder step_000005",
+        "Who gives the folder its name, and when do all ranks know that everyone has written?",
+    ),
+    "by all ranks": ("every rank writes its part", "All ranks save into one folder."),
+    "as it was": ("the state at the time of the call is saved", "Does the next step change it?"),
+    "old one kept": (
+        "if a rank dies while it writes, newest returns the checkpoint before",
+        "The folder must not have its name before all ranks have written.",
+    ),
+}
 
 
-def shards_met(sharded: ModuleType, device: Any, where: str = ".") -> dict[str, bool]:
-    """Return which expectations the checkpoints of a sharded network meet.
+def try_shards(sharded: ModuleType, where: str, device: Any = "cpu") -> None:
+    """Save and load on all ranks, which call this, in a folder that all of them see."""
+    met = shards_met(sharded, where, device)
+    for name, (expected, advice) in SAVED.items():
+        expect(met.get(name, False), expected, advice)
 
-    where: a folder that all ranks see.
-    """
-    rank, met = dist.get_rank(), dict.fromkeys(SHARDS, False)
+
+def shards_met(sharded: ModuleType, where: str, device: Any) -> dict[str, bool]:
+    """Return which expectations are met. After the first steps all ranks go on, or none."""
+    rank, met = dist.get_rank(), {}
     Path(where).mkdir(parents=True, exist_ok=True)
     shared = [tempfile.mkdtemp(dir=where) if rank == 0 else ""]
     dist.broadcast_object_list(shared)
@@ -50,7 +73,7 @@ def shards_met(sharded: ModuleType, device: Any, where: str = ".") -> dict[str, 
         newest = sharded.newest(folder)
         whole = newest is not None and (newest / ".metadata").exists()  # DCP writes it last
         named = torch.tensor(float(whole and newest.name == "step_000005"), device=device)
-        dist.all_reduce(named, dist.ReduceOp.MIN)  # all go on together, or none
+        dist.all_reduce(named, dist.ReduceOp.MIN)
         met["named"] = bool(named)
         if not named:
             return met
