@@ -78,7 +78,6 @@ class FindingCode(StrEnum):
         "The platform marked this as late, but does not say how late", BOTH)
     TIME_UNREAD = auto(), LOOK, "The platform's submission time cannot be read", INSTRUCTOR
     LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
-    SEVERAL_FOLDERS = auto(), INFORMATION, "Several folders count as one lesson"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
     # Files and archives.
     LEFT_OUT = auto(), LOOK, "Something in the submission was left out"

@@ -45,7 +45,6 @@ class Wanted:
     lessons: Collection[str]
     who: WhoIs
     lesson: str = ""  # the lesson of all files; empty: found for each file
-    latest: bool = False
     participants: Mapping[str, About] = field(default_factory=dict)
     groups: Groups = field(default_factory=dict)
 
@@ -225,10 +224,8 @@ def row_of(
 
     `notes` are the doubts that are known so far; new ones are added.
     """
-    pieces = list(pieces)
-    if wanted.latest:
-        pieces, odd = keep_latest(pieces, owner.items)
-        notes += odd
+    pieces, odd = keep_latest(pieces, owner.items)
+    notes += odd
     time, odd = submitted(pieces)
     if not pieces:  # nothing could be read, but the platform knows when it was submitted
         time = latest(item.submitted for item in owner.items)
@@ -236,8 +233,7 @@ def row_of(
     if time and moment_of(time) is None:
         notes.append(note_of(FindingCode.TIME_UNREAD, "", time))
         time = ""
-    files, odd = named(pieces)
-    notes += odd
+    files = named(pieces)
     if not any(kind_of(PurePath(name).name) in WORK for name in files) and not notes:
         others = [str(piece.name) for piece in pieces[:3]]
         what = f"only {', '.join(others)}" if others else "no file"

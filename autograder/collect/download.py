@@ -11,7 +11,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -43,7 +43,6 @@ class Item:
     lesson: str = ""  # from the platform's name; a lesson found in the outputs takes precedence
     submitted: str = ""  # the platform's time with its offset or zone, as `moment_of` reads it
     late: bool = False  # marked late by the platform
-    upload: int = 0  # the platform's upload number; later uploads have larger ones
     label: str = ""  # distinguishes attempts and downloads of the same student
     doubts: tuple[Note, ...] = ()
 
@@ -123,19 +122,17 @@ def submitted(pieces: Sequence[Piece]) -> tuple[str, list[Note]]:
     return latest(times), doubts
 
 
-def keep_latest(pieces: Sequence[Piece], items: Sequence[Item]) -> tuple[list[Piece], list[Note]]:
+def keep_latest(pieces: Collection[Piece], items: Sequence[Item]) -> tuple[list[Piece], list[Note]]:
     """Leave out all attempts with outputs or answers except the last one.
 
-    The platform's time decides which one is the last, then Canvas's upload number, then the order
-    of the downloads in `items`.
+    The platform's time decides which one is the last, then the order of the downloads in `items`.
     """
     attempts = grouped((piece.item.label, piece) for piece in pieces)
     labels = dict.fromkeys(item.label for item in items)
     working = [name for name in labels if any(p.kind in WORK for p in attempts.get(name, ()))]
 
-    def place(label: str) -> tuple[float, int, int]:
-        upload = max(piece.item.upload for piece in attempts[label])
-        return seconds_of(submitted(attempts[label])[0]) or 0.0, upload, working.index(label)
+    def place(label: str) -> tuple[float, int]:
+        return seconds_of(submitted(attempts[label])[0]) or 0.0, working.index(label)
 
     dropped = sorted({*working} - {max(working, key=place, default="")})
     if not dropped:

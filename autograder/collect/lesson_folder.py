@@ -9,28 +9,25 @@ from autograder.codes import FindingCode
 from autograder.collect.download import Piece
 from autograder.data_files import cannot_write
 from autograder.notes import Note
-from autograder.safe_text import shortened
 from autograder.submissions.doubts import note_of
 from autograder.submissions.lesson_files import LessonFiles, digest_of, join
 from autograder.submissions.walk import Found, open_regular, why
 
 
-def named(pieces: Collection[Piece]) -> tuple[dict[str, Path], list[Note]]:
+def named(pieces: Collection[Piece]) -> dict[str, Path]:
     """Return the paths of files by their names in the lesson's folder. Copies count once."""
     files = LessonFiles(None)
     for piece in pieces:
         files.add(Found(piece.path, piece.name, piece.kind))
     join(files)
-    work = files.outputs | files.answers
-    attempts = sorted({piece.item.label for piece in pieces if piece.path in work})
     result: dict[str, Path] = {}
-    for path, text in (work | files.reports | files.programs).items():
+    read = files.outputs | files.answers | files.reports | files.programs
+    for path, text in read.items():
         name = PurePath(text)
         while str(name) in result:
             name = name.with_stem(f"{name.stem} again")
         result[str(name)] = path
-    doubt = note_of(FindingCode.SEVERAL_FOLDERS, "", shortened(", ".join(attempts)))
-    return result, [doubt] if len(attempts) > 1 else []
+    return result
 
 
 Digests = dict[str, bytes]  # of a folder's files, by name

@@ -112,7 +112,7 @@ class Platform:
     """The form of a platform's names of submissions.
 
     `form` matches the last parts of a submission's path. It has the groups `name` and `id` (of the
-    student; `column` is the id's in the roster), `late`, `upload`, `lesson` and `time`. `called` is
+    student; `column` is the id's in the roster), `late`, `lesson` and `time`. `called` is
     the student's own file name, and `typed` a page that the student typed into.
     """
 
@@ -164,7 +164,6 @@ class Platform:
                 facts["lesson"],
                 who.time,
                 late=bool(facts["late"]),
-                upload=int(facts["upload"] or 0),
                 label="+".join(filter(None, (facts["lesson"], facts["time"]))),
             )
 
@@ -178,7 +177,7 @@ class Platform:
         return Claim(name, (*ids, *(("name", name[dash.end() :]) for dash in dashes)))
 
 
-NO_FACTS = dict.fromkeys(("id", "late", "upload", "called", "typed", "lesson", "time"), "")
+NO_FACTS = dict.fromkeys(("id", "late", "called", "typed", "lesson", "time"), "")
 FOLDERS, DROP = "folders", "drop"
 PLATFORMS = {
     "moodle": Platform(
@@ -188,7 +187,7 @@ PLATFORMS = {
     ),
     "canvas": Platform(
         r"(?P<name>[^\W\d_][^_]*?)(?P<late>_LATE)?_(?P<id>\d{1,18})_"
-        r"(?:(?P<upload>\d{1,18})_(?P<called>.+)|(?:(?P<typed>text)|link)\.html)",
+        r"(?:\d{1,18}_(?P<called>.+)|(?:(?P<typed>text)|link)\.html)",
         "canvas_id",
     ),
     "gradescope": Platform(r"(?P<name>submission_\d{1,18})", metadata=gradescope),

@@ -29,7 +29,6 @@ from autograder.wording import counted
 )
 @click.option("--into", type=FOLDER, required=True, help="The folder of the class.")
 @click.option("--lesson", help="One lesson for all files. Default: detected per file.")
-@click.option("--latest", is_flag=True, help="Only the last of several attempts counts.")
 @click.option(
     "--class", "class_file", type=FILE, help="Settings. Default: class.yaml in --into, if any."
 )
@@ -72,7 +71,6 @@ def collect_command(
         lessons.keys(),
         who_is(people, by_name(together)),
         "" if options["lesson"] is None else lesson_meant(options["lesson"], lessons, "--lesson"),
-        options["latest"],
         read_worksheets(options["worksheet"], file.timezone),
         together,
     )

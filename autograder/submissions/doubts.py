@@ -24,7 +24,6 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.MARKED_LATE: ("a time of submission", "if late days cost points, write it into manifest.csv"),
     C.TIME_UNREAD: ("a time like 2026-03-01T23:59+01:00", "write it into manifest.csv"),
     C.LATEST_COUNTS: ("one submission per lesson", ""),
-    C.SEVERAL_FOLDERS: ("one folder per lesson", "keep only what should count"),
     # Files that were not read.
     C.LEFT_OUT: ("outputs and answers.txt", "submit regular files, in the lesson's folder"),
     C.FILE_UNREADABLE: (

@@ -62,8 +62,7 @@ def grade(grade_class):
     return grade_class
 
 
-FLAGS = ("--latest",)
-COLLECTING = ("--lesson", "--latest", "--groups", "--worksheet")
+COLLECTING = ("--lesson", "--groups", "--worksheet")
 BOTH = ("--roster", "--rubrics")
 
 
@@ -96,7 +95,7 @@ def collect_and_grade(tmp_path, collect, grade_class):
         while words:
             word = words.pop(0)
             option = word.startswith("--")
-            with_value = [word, words.pop(0)] if option and word not in FLAGS else [word]
+            with_value = [word, words.pop(0)] if option else [word]
             to_collect += with_value if not option or word in (*COLLECTING, *BOTH) else []
             to_grade += with_value if option and word not in COLLECTING else []
         if not again:

@@ -28,38 +28,27 @@ def exchange(day: int) -> str:
 
 def test_of_several_attempts_the_last_counts(tmp_path, grade, collect):
     place = write(tmp_path, "class", {**below(exchange(1), FIRST), **below(exchange(3), SECOND)})
-    (line,) = grade(place, "--profile", "smoke", "--latest", platform="jupyterhub").table
+    (line,) = grade(place, "--profile", "smoke", platform="jupyterhub").table
     assert line[2] == "8.25/10"
     record = json.loads((tmp_path / "grades/records/ada.json").read_text())
     (grade_of_lesson,) = record["grades"]
     assert [note["code"] for note in grade_of_lesson["findings"]] == [FindingCode.LATEST_COUNTS]
-    again = collect(place, "--latest", platform="jupyterhub")
+    again = collect(place, platform="jupyterhub")
     assert (again.exit_code, "To check" in again.stdout) == (0, False)  # it is no doubt
-    grade(place, "--profile", "smoke", platform="jupyterhub")
-    page = (tmp_path / "grades/students/ada.html").read_text()
-    assert "has different answers, so none counts" in page
 
 
 @pytest.mark.parametrize(("platform", "make"), [("canvas", canvas), ("moodle", moodle)])
-def test_the_files_of_one_submission_stay_together(tmp_path, grade, platform, make):
+def test_the_files_of_one_submission_stay_together(tmp_path, collect, platform, make):
     (tmp_path / "roster.csv").write_text(ROSTER)
     words = (write(tmp_path, "download", make()), "--roster", tmp_path / "roster.csv")
-    words = (*words, "--profile", "smoke")
-    latest = grade(*words, "--latest", platform=platform).table
-    assert grade(*words, platform=platform).table == latest
-
-
-def test_downloads_that_count_together_are_reported(tmp_path, collect):
-    places = [write(tmp_path / "in", str(n), below("ada", files) | below("zoe", files))
-              for n, files in enumerate((FIRST, SECOND))]  # fmt: skip
-    for row in collect(*places, "--lesson", "01").rows.values():
-        assert [doubt.code for doubt in doubts_in(row)] == [FindingCode.SEVERAL_FOLDERS]
+    for row in collect(*words, platform=platform).rows.values():
+        assert FindingCode.LATEST_COUNTS not in [doubt.code for doubt in doubts_in(row)]
 
 
 def test_without_times_the_last_download_in_the_command_counts(tmp_path, collect):
     places = [write(tmp_path / "in", str(n), below("ada/01_x", files) | below("zoe/01_x", FIRST))
               for n, files in enumerate(({"answers.txt": b"a = 1"}, SECOND))]  # fmt: skip
-    folder = collect(*places, "--latest").folder / "ada/01"
+    folder = collect(*places).folder / "ada/01"
     assert {path.name for path in folder.iterdir()} == SECOND.keys()
 
 
@@ -95,18 +84,11 @@ def test_of_two_downloads_the_last_counts_with_its_time(tmp_path, grade, downloa
     places = [write(tmp_path / "in", name, files) for name, files in downloads.items()]
     words = (*places, "--roster", tmp_path / "roster.csv", "--profile", "smoke")
 
-    def ada(*more):
-        grade(*words, *more)
-        record = json.loads((tmp_path / "grades/records/ada.json").read_text())
-        return record["grades"][0]
-
-    last = ada("--latest")
+    grade(*words)
+    [last] = json.loads((tmp_path / "grades/records/ada.json").read_text())["grades"]
     assert (last["score"], last["handed_in"]) == (8.25, LATE)
     (note,) = last["findings"]
     times = [EARLY.encode() in files.values() for files in downloads.values()]
     early = f"download {1 + times.index(True)}"
     assert note["actual"].endswith(f"left out: {early}")
-    joined = ada()
-    assert joined["handed_in"] == LATE  # it was complete only then
-    assert FindingCode.ANSWERED_TWICE in [note["code"] for note in joined["findings"]]
     assert "round1" not in (tmp_path / "grades/students/ada.html").read_text()

@@ -184,7 +184,7 @@ def test_a_submission_without_files_changes_no_facts_about_the_earlier_one(tmp_p
     first = write(tmp_path, "first", {"lovelaceada_101_7006_work.zip": packed({"a.out": GOOD})})
     nested = packed({"inner.zip": packed({"a.out": BAD})})
     second = write(tmp_path, "second", {"lovelaceada_LATE_101_7041_work-1.zip": nested})
-    words = ("--lesson", "01", "--latest")
+    words = ("--lesson", "01")
     collect(first, *words, platform="canvas")
     for _ in range(2):
         done = collect(second, *words, platform="canvas")
