@@ -1,4 +1,4 @@
-"""Write a run's results: summary.json, and the last lines of each failure."""
+"""Write a run's results: summary.json, junit.xml, and the last lines of each failure."""
 
 import json
 import socket
@@ -7,9 +7,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from autograder.reading.files import read_files
 from lessons.execute.one_lesson import LessonOutcome
+
+JUNIT = {"passed": "", "stopped": "skipped", "error": "error"}  # everything else is a failure
+COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 def stand_ins(out: Path, lesson: str) -> list[str]:
@@ -30,6 +34,29 @@ def write_summary(out: Path, outcomes: list[LessonOutcome], facts: dict[str, Any
     }
     text = json.dumps(summary, indent=1, ensure_ascii=False)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")
+    write_junit(out / "junit.xml", outcomes, str(facts.get("edition", "lessons")))
+
+
+def write_junit(file: Path, outcomes: list[LessonOutcome], edition: str) -> None:
+    """Write JUnit XML, with a test case for each lesson. `error` is a fault of the runner."""
+    kinds = [JUNIT.get(outcome.status, "failure") for outcome in outcomes]
+    suite = ElementTree.Element("testsuite", name="lessons", tests=str(len(kinds)))
+    for name, kind in COUNTED.items():
+        suite.set(name, str(kinds.count(kind)))
+    for outcome, kind in zip(outcomes, kinds, strict=True):
+        seconds = f"{outcome.seconds:.3f}"
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=edition, name=outcome.lesson, time=seconds
+        )
+        if kind:
+            reason = ElementTree.SubElement(case, kind, message=xml_text(outcome.error))
+            reason.text = xml_text("\n".join(explain(outcome)))
+    ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
+
+
+def xml_text(text: str) -> str:
+    """Return text without the control characters that XML cannot contain."""
+    return "".join(letter for letter in text if letter in "\n\t" or letter >= " ")
 
 
 def explain(outcome: LessonOutcome) -> Iterator[str]:

@@ -6,6 +6,7 @@ import os
 import shutil
 import uuid
 from pathlib import Path
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -112,6 +113,15 @@ def test_processes_left_behind_are_stopped_and_named(mixed_run):
     assert mixed_run["lessons"]["05_leaves"]["left_running"]
     assert "05_leaves: left processes behind" in mixed_run["output"]
     assert processes_with(mixed_run["word"]) == []
+
+
+def test_junit_has_a_case_per_lesson_and_the_reason_of_each_failure(mixed_run):
+    suite = ElementTree.parse(mixed_run["out"] / "junit.xml").getroot()
+    counts = [suite.get(key) for key in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["6", "3", "0", "0"]
+    failed = {case.get("name"): case[0].get("message") for case in suite if len(case)}
+    assert set(failed) == {"02_fails", "03_hangs", "04_dies"}
+    assert failed["02_fails"] == "ZeroDivisionError: division by zero"
 
 
 @pytest.mark.parametrize(
