@@ -5,7 +5,6 @@ quotation mark is an error that names the line.
 """
 
 import csv
-import difflib
 import io
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
@@ -53,9 +52,9 @@ def _check_header(
     known = [*needed, *(optional or ())]
     for name in header if optional is not None else ():
         if name not in known:
-            near = difflib.get_close_matches(name, [n for n in known if n not in header], 1)
-            what = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}"
-            raise SettingsError(f"{where}: there is no column `{shortened(name)}` here; {what}")
+            raise SettingsError(
+                f"{where}: unknown column `{shortened(name)}`; known are {', '.join(known)}"
+            )
     for name in known:
         if name in needed and name not in header:
             columns = shortened(", ".join(header)) or "nothing"

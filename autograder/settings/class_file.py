@@ -117,7 +117,7 @@ def read_words(words: Iterable[str]) -> dict[str, Any]:
             fields = {name: [value] if name == "moodle" else value}
             given[name] = getattr(ClassFile.model_validate(fields, context=Path()), name)
         except ValidationError as error:
-            wrong = reason(error, ClassFile).removeprefix(f"{name}: ")
+            wrong = reason(error).removeprefix(f"{name}: ")
             raise SettingsError(f"--set {shortened(word)}: {wrong}") from None
     return given
 

@@ -3,7 +3,6 @@
 They are read from class.yaml and from tables (docs/term.md), and checked against the rubrics.
 """
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -160,11 +159,8 @@ def check_students(policy: Policy, handed_in: Collection[str], roster: Collectio
     if name is None:
         return
     where = policy.named[name]
-    spelt = {student.casefold(): student for student in known}
-    near = difflib.get_close_matches(name.casefold(), spelt, 1)
-    hint = f" (did you mean {shortened(spelt[near[0]])}?)" if near else ""
     text = (
-        f"{where}: there is no student {shortened(name)} in this class{hint}. "
+        f"{where}: there is no student {shortened(name)} in this class. "
         "Correct the name, or name the whole class with --roster."
     )
     if len(handed_in) > 1:

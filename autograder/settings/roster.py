@@ -7,7 +7,6 @@ Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502)
 "Lovelace, Ada",101,,alove,HPC,8
 """
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -60,7 +59,6 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 IDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 # If two rows shared one of these, one student would get the other's grade.
 UNIQUE = ("student", *IDS)
-NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do with login
 # In the Student column of Canvas's gradebook: the line with the maximum points, and the preview of
 # a course as a student.
 MAXIMA, TEST_STUDENT = "Points Possible", "Student, Test"
@@ -99,8 +97,6 @@ def rows_in(path: Path | None) -> list[CsvRow]:
     rows = list(read_csv(path, ()))
     if any(row.get("student") == MAXIMA for _, row in rows[:3]):
         return of_gradebook(rows)
-    if rows:
-        _check_columns(f"{path}:1", rows[0][1])
     return rows
 
 
@@ -121,21 +117,6 @@ def of_gradebook(rows: Collection[CsvRow]) -> list[CsvRow]:
         facts = {"student": login or called, "id": "", "canvas_id": canvas_id, "name": name}
         ours.append((where, {**row, **facts, "email": login if "@" in login else ""}))
     return ours
-
-
-def _check_columns(where: str, row: Collection[str]) -> None:
-    """Raise an error for a column whose name looks like a misspelling of a known one.
-
-    Other unknown columns are allowed, because exports of learning platforms have many.
-    """
-    known = {name for names in COLUMNS.values() for name in names}
-    missing = [names for names in COLUMNS.values() if not any(name in row for name in names)]
-    for column in [name for name in row if name not in known]:
-        near = difflib.get_close_matches(column, [n for names in missing for n in names], 1, NEARLY)
-        if near:
-            raise SettingsError(
-                f"{where}: there is no column `{shortened(column)}` here; did you mean `{near[0]}`?"
-            )
 
 
 # --- whom an identifier means ---------------------------------------------------------------------

@@ -4,7 +4,6 @@ They contain only data. A typo is an error that names its line. docs/rubrics.md 
 fields. `autograder rubric check` reads rubrics as grading does.
 """
 
-import difflib
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +13,6 @@ from pydantic import Field, TypeAdapter
 
 from autograder.errors import SettingsError
 from autograder.reading.formats import presets
-from autograder.records import HEADER_FACTS
 from autograder.settings.draws import about_items, with_items
 from autograder.settings.rubric_schema import PROFILES, Question, Rubric, Scalar
 from autograder.settings.strict_yaml import line_of, read_model, read_yaml, reason
@@ -134,10 +132,6 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))
             yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
-        for fact in choice.where.keys() - HEADER_FACTS:  # a record may have additional facts
-            for meant in difflib.get_close_matches(fact, HEADER_FACTS, 1, 0.7):
-                text = f"no fact is called {fact!r}; is {meant!r} meant?"
-                yield ("runs", called, "where", fact), text
     for index, check in enumerate(rubric.checks):
         place = ("checks", index)
         if check.id in [other.id for other in rubric.checks[:index]]:

@@ -4,7 +4,6 @@
 """
 
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +25,7 @@ def read_model(
     try:
         return model.model_validate({} if data is None else data, context=context), lines
     except ValidationError as error:
-        raise SettingsError(complaints(path, error, lines, model)) from None
+        raise SettingsError(complaints(path, error, lines)) from None
 
 
 def line_of(lines: dict[tuple, int], place: tuple) -> int:
@@ -37,31 +36,28 @@ def line_of(lines: dict[tuple, int], place: tuple) -> int:
 # --- what does not fit the model ----------------------------------------------------------------
 
 
-def complaints(
-    path: Path, error: ValidationError, lines: dict[tuple, int], model: type[BaseModel]
-) -> str:
+def complaints(path: Path, error: ValidationError, lines: dict[tuple, int]) -> str:
     """Return one line per mistake found by pydantic, with its location in the file."""
     groups: dict[tuple, list[Any]] = {}
     for mistake in error.errors(include_url=False):
-        place = mistake["loc"]
+        place = place_of(mistake)
         # If several kinds are possible, pydantic adds the kind that it tried to the place.
         if re.match(r"(str|int|float|bool)$|literal\[", str(place[-1:] and place[-1])):
             place = place if place in lines else place[:-1]
         groups.setdefault(place, []).append(mistake)
     return "\n".join(
-        f"{path}:{line_of(lines, place)}: {complaint(place, mistakes, model)}"
+        f"{path}:{line_of(lines, place)}: {complaint(place, mistakes)}"
         for place, mistakes in groups.items()
     )
 
 
-def complaint(place: tuple, mistakes: list[Any], model: type[BaseModel] | None = None) -> str:
+def place_of(mistake: Any) -> tuple:
+    return (*mistake["loc"], *filter(None, [mistake.get("ctx", {}).get("field")]))
+
+
+def complaint(place: tuple, mistakes: list[Any]) -> str:
     """Return the mistakes at one place as a sentence."""
     name, first = ".".join(map(str, place)) or "the file", mistakes[0]
-    if first["type"] == "extra_forbidden":
-        near = get_close_matches(place[-1], fields_of(model, len(place) > 1) if model else ())
-        return f"{name}: no such field; " + (
-            f"did you mean `{near[0]}`?" if near else "check the spelling"
-        )
     if first["type"] == "missing":
         return f"{name}: this field is required"
     if first["type"] in ("model_type", "dict_type"):
@@ -72,19 +68,12 @@ def complaint(place: tuple, mistakes: list[Any], model: type[BaseModel] | None =
     return f"{name}: {', or '.join(dict.fromkeys(words))}{actual}"
 
 
-def fields_of(model: type[BaseModel], within: bool) -> list[str]:
-    """Return the names of a model's fields, or of the fields `within` its parts."""
-    schema = model.model_json_schema()
-    parts = schema.get("$defs", {}).values() if within else [schema]
-    return [name for part in parts for name in part.get("properties", ())]
-
-
-def reason(error: Exception, model: type[BaseModel] | None = None) -> str:
+def reason(error: Exception) -> str:
     """Return one line: the first mistake found by pydantic, or the message of another exception."""
     if not isinstance(error, ValidationError):
         return shortened(error)
     first = error.errors(include_url=False)[0]
-    return shortened(complaint(first["loc"], [first], model))
+    return shortened(complaint(place_of(first), [first]))
 
 
 # --- reading ------------------------------------------------------------------------------------

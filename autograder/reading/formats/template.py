@@ -10,7 +10,6 @@ Each template becomes a pattern that never backtracks. A field always matches a 
 `{any}` ends where the text after it first occurs.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -210,9 +209,8 @@ def parts_of(source: str) -> tuple[list[str], list[str], set[str], dict[str, str
 def check_fields(texts: list[str], fields: list[str], marks: set[str], source: str) -> None:
     for name in fields:
         if name not in FIELDS:
-            near = difflib.get_close_matches(name, FIELDS, 1)
-            hint = f"did you mean {{{near[0]}}}?" if near else f"there are: {', '.join(FIELDS)}"
-            refuse(source, f"no field is called {{{shortened(name, 30)}}}; {hint}")
+            known = ", ".join(FIELDS)
+            refuse(source, f"no field is called {{{shortened(name, 30)}}}; there are: {known}")
         if name != "any" and fields.count(name) > 1:
             refuse(source, f"{{{name}}} appears twice; write {{any}} for text that you do not need")
     if marks <= {"end"} and set(fields) <= {"any"}:

@@ -12,7 +12,7 @@ FILES = {
     "overrides": "student,lesson,points,reason\n{},02,7,talked\n",
     "extensions": "student,lesson,days\n{},02,3\n",
 }
-STRANGER = "there is no student davd in this class (did you mean david?)"
+STRANGER = "there is no student davd in this class"
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_who_is_on_the_roster_is_in_the_class(one_row, tmp_path):
     assert one_row("DAVE", "--roster", roster).exit_code < 2
     assert one_row("dave", "--roster", roster).exit_code < 2  # any form that the roster resolves
     refused = one_row("dav", "--roster", roster)
-    assert "no student dav in this class (did you mean DAVE?)" in refused.stderr
+    assert "no student dav in this class" in refused.stderr
     assert "no student zoe in this class. Correct the name, or" in one_row("zoe").stderr
 
 

@@ -97,7 +97,7 @@ def test_a_folder_called_after_the_group_is_of_all_its_members(team):
         ("group,student\na,ada\nb,Ada Lovelace\n", "groups.csv:3: ada is in two groups, first in"),
         ("group,student\na,nobody\n", "groups.csv:2: 'nobody' is not on the roster"),
         ("group,student,lesson\na,ada,99\n", "groups.csv:2: there is no rubric for lesson '99'"),
-        ("team,student\na,ada\n", "there is no column `team` here"),
+        ("team,student\na,ada\n", "unknown column `team`"),
         ("group,student,lesson\na,ada,\nb,ada,2\n", "groups.csv:3: ada is in two groups"),
     ],
 )

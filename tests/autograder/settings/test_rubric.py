@@ -57,11 +57,9 @@ def test_the_courses_rubrics_are_worth_ten_points(path):
 MISTAKES = [
     ("points: 2", "points: 3", 3, "sum to 2 points"),
     ("source: keras}", "source: keras}, or_format: [kers]", 5, "no format is called 'kers'"),
-    ("source: keras}", "sauce: keras}", 5, "is 'source' meant?"),
     ("title: A lesson", "titel: A lesson", 2, "no such field"),
-    ("metric: params", "metric: parms", 11, "no metric is called 'parms'; did you mean params or"),
-    ("metric: params", "metric: qqq", 11, "docs/rubrics.md lists them"),
-    ("equal: 407050", "equal: 1, tolerence: 2", 11, "did you mean `tolerance`?"),
+    ("metric: params", "metric: qqq", 11, "no metric is called 'qqq'"),
+    ("equal: 407050", "equal: 1, tolerence: 2", 11, "tolerence: no such field; known are metric,"),
     ("of: keras", "of: torch", 11, "no run 'torch'"),
     ("equal: 407050", "equal: 1, at_least: 2", 11, "give one of"),
     ("metric: params", "metric: speedup", 11, "needs a base"),
@@ -83,12 +81,7 @@ MISTAKES = [
     ('lesson: "02"', "lesson: lab 1", 1, "lesson: String should match pattern"),
     ("equal: 407050", "equal: 1, only: ful", 11, "should be 'smoke' or 'full'; found 'ful'"),
     ("equal: 407050", "equal: [1]", 11, "equal.value: should be a valid number, or"),
-    ("params, of: keras, equal: 407050", "test_accuracy, of: keras, above: 80", 11, "write 0.8,"),
-    ("equal: 407050", "equal: 80%", 11, "write a number,"),
-    ("params, of: keras, equal: 407050", "test_accuracy, of: keras, above: 80%", 11, "write 0.8,"),
-    ("equal: 407050", "over: gpu, at_least: 80%", 11, "write 0.8,"),
-    ("equal: 407050", "at_least: '0,9'", 11, "at_least needs a number, not '0,9'"),
-    ("equal: 407050", "at_least: 2, half_from: 3", 11, "below at_least, and 3 is not below 2"),
+    ("equal: 407050", "at_least: 80%", 11, "at_least needs a number, not '80%'"),
     ("  gpu:", "  cpu: {ask: Q, kind: number}\n  gpu:", 17, "uses the answer"),
     ("checks:", "formats: [{name: a, templates: ['took {ab} s']}]\nchecks:", 6,
      "format a, template 'took {ab} s': no field is called {ab}"),
@@ -135,7 +128,7 @@ def test_the_command_checks_and_explains(tmp_path):
     result = CliRunner().invoke(main, ["rubric", "check", str(path)])
     assert result.exit_code == 2
     assert "02.yaml:11" in result.output
-    assert "params" in result.output
+    assert "parms" in result.output
     path.unlink()
     result = CliRunner().invoke(main, ["rubric", "check", str(tmp_path)])
     assert (result.exit_code, result.output) == (2, f"Error: {tmp_path} has no rubric NN.yaml\n")

@@ -53,7 +53,10 @@ def refused(tmp_path, grade):
         (CHANGES + "ada,02,nets,5,x\n", "no check 'nets'"),
         (CHANGES + 2 * "ada,02,answers,1,x\n", "file:3: check answers of lesson 02 of ada appears"),
         (CHANGES + "ada,02,answers,30,x\n", "check answers of lesson 02 are a number from 0 to 2"),
-        ("student,lesson,chek,points,reason\n", "file:1: there is no column `chek` here; did you"),
+        (
+            "student,lesson,chek,points,reason\n",
+            "file:1: unknown column `chek`; known are ",
+        ),
     ],
 )
 def test_overrides(refused, rows, words):
@@ -161,7 +164,6 @@ def test_two_students_with_one_id(tmp_path, column):
     ("text", "words"),
     [
         ("student\nada\nben\nada\n", "csv:4: student 'ada' appears twice"),
-        ("student,canvas-id\nada,7\n", "csv:1: there is no column `canvas-id` here; did you mean"),
         ("student,name\nada,Lovelace, Ada\n", "csv:2: 3 cells where the header has 2; a cell with"),
         ("name\nada\n", "csv:2: the student is missing: the cell is empty, or no column"),
         ("student,name\n", "csv: there is no student below the header"),
