@@ -50,17 +50,16 @@ def _check_header(
     where: str, header: list[str], needed: Sequence[str], optional: Collection[str] | None
 ) -> None:
     known = [*needed, *(optional or ())]
-    for name in header if optional is not None else ():
-        if name not in known:
+    for name in header:
+        if optional is not None and name not in known:
             raise SettingsError(
                 f"{where}: unknown column `{shortened(name)}`; known are {', '.join(known)}"
             )
-    for name in known:
-        if name in needed and name not in header:
-            columns = shortened(", ".join(header)) or "nothing"
-            raise SettingsError(f"{where}: there is no column `{name}`; found: {columns}")
-        if header.count(name) > 1:
+        if name in known and header.count(name) > 1:
             raise SettingsError(f"{where}: the column `{name}` appears twice")
+    if missing := [name for name in needed if name not in header]:
+        columns = shortened(", ".join(header)) or "nothing"
+        raise SettingsError(f"{where}: there is no column `{missing[0]}`; found: {columns}")
 
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -89,11 +88,8 @@ def separator(text: str) -> str:
 
 def read_text(path: Path) -> str:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:  # UTF-16 text is full of NULs
-        raise SettingsError(f"{path}: is not UTF-8: save it as CSV UTF-8")
-    return text
+        raise SettingsError(f"{path}: is not UTF-8: save it as CSV UTF-8") from None

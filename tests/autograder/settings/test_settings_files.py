@@ -92,15 +92,10 @@ def test_extensions(refused, rows, words):
         (DUE + "penalty_a_day: 0.1\n", ":3: late.penalty_a_day: write a percentage"),
         (DUE + "penalty_a_day: 110%\n", ":3: late.penalty_a_day: write a percentage"),
         ("penalty_a_day: 10%\n", ":2: penalty_a_day does nothing without `due`"),
-        ("slack: 3\n", ":2: late.slack: no such field; check the spelling"),
+        ("slack: 3\n", ":2: late.slack: no such field; known are due,"),
         ("free_days: -1\n", "late.free_days: should be greater than or equal to 0; found -1"),
         ("due:\n\t'02': x\n", ":3: this is not valid YAML: "),
         ("due: \x07\n", "this is not valid YAML: "),
-        ("due: &due {'02': *due}\n", "a part contains itself"),
-        (
-            b"late: " + 5000 * b"[" + 5000 * b"]",
-            "a part contains itself (&name, *name) or is nested",
-        ),
         (b"due: M\xe4rz\n", "file: is not UTF-8: save it as UTF-8"),
     ],
 )

@@ -95,21 +95,3 @@ def test_installed_packages_and_endless_lists_are_not_the_programs(tmp_path, mon
     assert names == ["train.py", "network.py", "parts/layers.py", "late.py"]
     monkeypatch.setattr(program, "main_file", lambda: tmp_path / "train.py")
     assert len(program.program_files({f"{n}.py": Path(f"{n}.py") for n in range(300)})) == 200
-
-
-@pytest.mark.parametrize("quotes", ['"""', "'''"])
-@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
-def test_a_line_with_a_hash_sign_in_a_string_counts(quotes, ends):
-    def hashed(*inside, after=""):
-        lines = [f"a = '{quotes[0] if quotes[0] != chr(39) else chr(34)}'  # it's", f"b = {quotes}"]
-        return text_hash(ends.join([*lines, *inside, quotes, after, "c = 3"]).encode())
-
-    assert len({hashed(), hashed("# one"), hashed("  # two")}) == 3
-    assert hashed("# one", after="# a comment") == hashed("# one")
-
-
-@pytest.mark.parametrize(
-    "text", [b'"""' + b"\\" * 10**5, b'"""\\' * 10**5, b'"\\' * 10**5 + b'"""', b"'" * 10**5]
-)
-def test_no_text_takes_long_to_hash(text):
-    assert len(text_hash(text)) == 16
