@@ -87,11 +87,8 @@ class FindingCode(StrEnum):
         "This is a copy from a terminal, not the file that the job wrote")
     OUTPUT_CUT = auto(), LOOK, "The end of an output is missing"
     FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
-    ARCHIVE_KIND = auto(), LOOK, "This kind of archive is not read; .zip and .tar.gz are"
     ARCHIVE_CLOSED = auto(), LOOK, "Archives are not opened here", BOTH
-    ARCHIVE_WITHIN = auto(), LOOK, "An archive within an archive was left out"
-    FILE_DAMAGED = auto(), LOOK, "The archive contains a damaged file"
-    ARCHIVE_UNOPENED = auto(), LOOK, "The archive is damaged, or cannot be opened"
+    ARCHIVE_UNOPENED = auto(), LOOK, "An archive could not be read completely"
     # Answers.
     ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
     ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"

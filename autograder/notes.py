@@ -33,8 +33,9 @@ class Note:
     advice: str = ""
 
     def __str__(self) -> str:
-        """Return the note as a reason to look at a grade."""
-        return self.title
+        """Return the note as a reason to look at a grade. One on a file has the file's name."""
+        named = self.where and self.code.name.startswith(("FILE_", "ARCHIVE_"))
+        return f"{self.title}: {self.where[0]}" if named else self.title
 
     @property
     def look(self) -> bool:

@@ -1,6 +1,6 @@
 """The results of grading: frozen records that the reports show, and that can become JSON."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from autograder.codes import (
     BOTH,
@@ -14,7 +14,7 @@ from autograder.codes import (
     ReasonCode,
 )
 from autograder.notes import Note, Where, make_note
-from autograder.safe_text import file_name, shortened
+from autograder.safe_text import file_name
 
 PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED, WAITS = CheckStatus
 WORST_FIRST = (FAILED, NOT_MEASURED, WAITS, PARTIAL, BORDERLINE, PASSED)
@@ -69,7 +69,6 @@ class Check:
         return self.status == WAITS and bool(self.by_hand)
 
 
-STRAY = ("ARCHIVE_", "FILE_", "LEFT_OUT")  # files that could not be read
 UNSURE = {
     BORDERLINE: FindingCode.CHECK_BORDERLINE,
     NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
@@ -227,32 +226,19 @@ class Grade:
 
     @property
     def look(self) -> list[Note]:
-        """Return why an instructor should still look at the grade, the most severe reason first."""
-        cells = [f"; {cell}; " for cell in self.seen]  # of grades.csv, with one reason or several
-        notes = [n for n in self.reasons.values() if not any(f"; {n}; " in cell for cell in cells)]
-        return sorted(notes, key=lambda note: note.code.rank)
-
-    @property
-    def reasons(self) -> dict[str, Note]:
-        """Return the reasons why an instructor should look at this grade, by their text.
+        """Return why an instructor should still look at the grade, the most severe reason first.
 
         A check is a reason until its points, or those of the whole lesson, are given by hand.
-        All files that could not be read are one reason.
         """
         unsure = (
             make_note(UNSURE[check.status], name=check.id)
             for check in self.checks
             if check.status in UNSURE and not (check.by_hand or self.by_hand)
         )
-        notes = [note for note in (*self.findings, *unsure) if note.look]
-        stray = [note for note in notes if note.code.name.startswith(STRAY)]
-        stray.sort(key=lambda note: note.code != FindingCode.LEFT_OUT)  # "more than 10,000 files"
-        if stray:
-            title = f"{len(stray)} files could not be read" if stray[1:] else stray[0].title
-            found = shortened("; ".join(filter(None, (note.actual for note in stray))), 100)
-            one = replace(stray[0], title=f"{title}: {found}".removesuffix(": "))
-            notes = [one, *(note for note in notes if note not in stray)]
-        return {str(note): note for note in notes}
+        notes = {str(note): note for note in (*self.findings, *unsure) if note.look}
+        cells = [f"; {cell}; " for cell in self.seen]  # of grades.csv, with one reason or several
+        left = [n for text, n in notes.items() if not any(f"; {text}; " in cell for cell in cells)]
+        return sorted(left, key=lambda note: note.code.rank)
 
     @property
     def level(self) -> str:
@@ -267,13 +253,7 @@ class Grade:
     @property
     def for_instructor(self) -> tuple[str, ...]:
         """Return the adjustments that changed something, and the overrides that did not."""
-        return (*self.changes, *self.unused)
-
-    @property
-    def unused(self) -> tuple[str, ...]:
-        """Return the overrides that changed nothing."""
-        unknown = (c for c in self.seen if not any(f"; {r}; " in f"; {c}; " for r in self.reasons))
-        return (*self.unused_overrides, *(f"{text}: no such reason to look" for text in unknown))
+        return (*self.changes, *self.unused_overrides)
 
     @property
     def worth(self) -> float:

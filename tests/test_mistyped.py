@@ -18,7 +18,7 @@ FILES = {
     "class/ada/02_serial/02_1.out": "epoch 1\n",
     "empty/notes.txt": "",
     "submissions.zip": "not a zip",
-    "roster.csv": "student,nam\nada,Ada L.\n",
+    "roster.csv": "studnet,name\nada,Ada L.\n",
     "job.sbatch": "#!/bin/bash\ntrue\n",
     "wrong.sbatch": "#!/bin/bash\n#SBATCH -n two words\ntrue\n",
 }
@@ -30,7 +30,7 @@ MISTAKES = [
     ("autograder read nofile.out", 2, UsageError, "nofile.out"),
     ("autograder grade class", 2, SettingsError, "--profile"),
     ("autograder grade class --profile fast", 2, BadParameter, "'fast'"),
-    ("autograder grade class --profile smoke --roster roster.csv", 2, SettingsError, "`name`"),
+    ("autograder grade class --profile smoke --roster roster.csv", 2, SettingsError, "`student`"),
     ("autograder collect submissions.zip --into new", 2, UsageError, "--from"),
     ("autograder collect class --from moodel --into new", 2, BadParameter, "'moodle'"),
     ("autograder collect class --from folders --into new --lesson 99", 2, SettingsError, "'99'"),

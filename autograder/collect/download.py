@@ -83,7 +83,7 @@ def pieces_of(item: Item, stack: ExitStack) -> tuple[list[Piece], list[Note]]:
             files += walk.files(target, file.name)
         else:
             files.append(file)
-    codes = UNREAD | {Kind.ARCHIVE: FindingCode.ARCHIVE_WITHIN}
+    codes = UNREAD | {Kind.ARCHIVE: FindingCode.ARCHIVE_UNOPENED}
     doubts = [note_of(codes[f.kind], shortened(f.name)) for f in files if f.kind in codes]
     left_out = {*codes, Kind.CLUTTER}
     return [Piece(*f, item) for f in files if f.kind not in left_out], [*walk.doubts, *doubts]
@@ -197,7 +197,7 @@ def unpack(
                         write(member, target / path, is_read)
                     except DAMAGED:
                         (target / path).unlink(missing_ok=True)
-                        odd("is damaged in the archive", FindingCode.FILE_DAMAGED, member.name)
+                        odd("is damaged in the archive", FindingCode.ARCHIVE_UNOPENED, member.name)
                     except OSError as error:
                         odd(f"{inside}: {error.strerror or shortened(error, 80)}")
     except Exception as error:  # zipfile and tarfile raise many kinds on broken files

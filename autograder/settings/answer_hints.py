@@ -21,6 +21,7 @@ from autograder.submissions.answer_values import readings
 
 HASHES = "answer_hashes.json"  # beside the rubrics
 NOWHERE = -(10**9)  # a cell that no right number has
+EXACT = 1e-9  # the width of a cell if there is no tolerance
 NO_HINT = "Read the question and the text above it once more."
 Hashes = dict[str, dict[str, list[str]]]
 
@@ -32,41 +33,32 @@ def hashes(rubrics: Path = rubric.FOLDER) -> Hashes:
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
-def answer_hash(lesson: str, question: str, text: str) -> str:
-    """Return the hash of a cell or an exact number. Each question has its own salt."""
+def answer_hash(lesson: str, question: str, cell: int) -> str:
+    """Return the hash of a cell of the grid. Each question has its own salt."""
     salt = hashlib.blake2b(f"{lesson} {question}".encode(), digest_size=16).digest()
-    return hashlib.blake2b(text.encode(), salt=salt, digest_size=8).hexdigest()
+    return hashlib.blake2b(str(cell).encode(), salt=salt, digest_size=8).hexdigest()
 
 
 def hashes_of(lesson: str, name: str, question: Question, value: object) -> list[str]:
     """Return the hashes of all numbers that are accepted for this value."""
     right = float(str(value))
     relative, absolute = tolerance(question.tolerance)
-    texts = [exact(right)]
-    if reach := max(absolute, relative * abs(right)):
-        ends = (cell(question, right - reach), cell(question, right + reach))
-        texts = [str(n) for n in range(min(ends), max(ends) + 1)]
-    return sorted(answer_hash(lesson, name, text) for text in texts)
+    reach = max(absolute, relative * abs(right))
+    ends = (cell(question, right - reach), cell(question, right + reach))
+    return sorted(answer_hash(lesson, name, n) for n in range(min(ends), max(ends) + 1))
 
 
 def cell(question: Question, number: float) -> int:
     """Return the index of the grid cell that contains a number.
 
-    A cell is about as wide as the tolerance.
-
-    With an absolute tolerance, all grid cells have the same width; otherwise, their edges have a
-    constant ratio.
+    A cell is about as wide as the tolerance. With a relative one, the edges have a constant ratio.
     """
     relative, absolute = tolerance(question.tolerance)
-    if absolute:
-        return math.floor(number / absolute)
+    if not relative:
+        return math.floor(number / (absolute or EXACT))
     if number <= 0:  # no right answer with a relative tolerance is
         return NOWHERE
     return math.floor(math.log(number) / math.log1p(relative))
-
-
-def exact(number: float) -> str:
-    return f"exactly {number:.9g}"
 
 
 def hint(
@@ -80,8 +72,6 @@ def hint(
     numbers = readings(text, question.unit) if right else ()
     if not right or not numbers:  # an answer of another kind is reported separately
         return None
-    has_slack = any(tolerance(question.tolerance))
-    texts = [str(cell(question, n)) if has_slack else exact(n) for n in numbers]
-    if any(answer_hash(lesson, name, text) in right for text in texts):
+    if any(answer_hash(lesson, name, cell(question, n)) in right for n in numbers):
         return ""
     return question.try_ or NO_HINT

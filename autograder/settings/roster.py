@@ -7,11 +7,9 @@ Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502)
 "Lovelace, Ada",101,,alove,HPC,8
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, get_type_hints
 
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
@@ -23,23 +21,20 @@ from autograder.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A student.
+    """A student. The fields are the columns of the roster."""
 
-    Other accepted names of a column, including nbgrader's, are listed next to its type.
-    """
-
-    student: Annotated[str, "id", "student_id", "folder"]
-    name: Annotated[str, "full name", "full_name"] = ""
-    email: Annotated[str, "email address"] = ""
-    login: Annotated[str, "account", "username", "user"] = ""  # on the cluster
-    canvas_id: Annotated[str, "canvas id", "lms_user_id"] = ""
-    sis_id: Annotated[str, "sis user id"] = ""
-    sis_login: Annotated[str, "sis login id"] = ""
-    moodle_id: Annotated[str, "identifier"] = ""
-    github: Annotated[str, "github_username"] = ""
+    student: str
+    name: str = ""
+    email: str = ""
+    login: str = ""  # the account on the cluster
+    canvas_id: str = ""
+    sis_id: str = ""
+    sis_login: str = ""
+    moodle_id: str = ""
+    github: str = ""
     section: str = ""
-    first_name: Annotated[str, "first name"] = ""
-    last_name: Annotated[str, "last name"] = ""
+    first_name: str = ""
+    last_name: str = ""
 
     @property
     def full_name(self) -> str:
@@ -51,10 +46,6 @@ class Person:
         return {self.student, self.login, self.sis_login, self.email} - {""}
 
 
-COLUMNS: dict[str, tuple[str, ...]] = {
-    name: (name, *getattr(kind, "__metadata__", ()))
-    for name, kind in get_type_hints(Person, include_extras=True).items()
-}
 # What other systems know a student by: columns of the roster, and the kinds of id in a claim.
 IDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 # If two rows shared one of these, one student would get the other's grade.
@@ -69,14 +60,9 @@ def read_roster(path: Path | None) -> dict[str, Person]:
     people: dict[str, Person] = {}
     earlier: dict[tuple[str, str], str] = {}
     for where, row in rows_in(path):
-        values = {}
-        for field, names in COLUMNS.items():
-            values[field] = next((row[name] for name in names if row.get(name)), "")
+        values = {field.name: row.get(field.name, "") for field in fields(Person)}
         if not values["student"]:
-            raise SettingsError(
-                f"{where}: the student is missing: the cell is empty, or no column is called "
-                f"{' or '.join(COLUMNS['student'])}"
-            )
+            raise SettingsError(f"{where}: the cell of the column `student` is empty or missing")
         for field in UNIQUE:
             value = values[field].casefold() if field == "email" else values[field]
             if value and (field, value) in earlier:
@@ -96,27 +82,27 @@ def rows_in(path: Path | None) -> list[CsvRow]:
     """Return the students' rows and their places in the file."""
     rows = list(read_csv(path, ()))
     if any(row.get("student") == MAXIMA for _, row in rows[:3]):
-        return of_gradebook(rows)
+        others = ("", MAXIMA, TEST_STUDENT)
+        return [(where, of_gradebook(row)) for where, row in rows if row["student"] not in others]
     return rows
 
 
-def of_gradebook(rows: Collection[CsvRow]) -> list[CsvRow]:
-    """Return the students' rows of Canvas's gradebook with our columns added.
+def of_gradebook(row: Mapping[str, str]) -> dict[str, str]:
+    """Return a row of Canvas's gradebook as one of a roster.
 
-    `student` is the login or, if there is none, `Ada Lovelace` for `Lovelace, Ada`.
+    `student` is the login or, if there is none, the name and the number, as in `Ada Lovelace 101`.
     """
-    ours = []
-    names = Counter(row["student"] for _, row in rows)
-    for where, row in rows:
-        last, _, first = row["student"].partition(",")
-        login, canvas_id = row.get("sis login id", ""), row.get("id", "")
-        if row["student"] in ("", MAXIMA) or (row["student"] == TEST_STUDENT and not login):
-            continue
-        name = f"{first.strip()} {last}".strip()
-        called = name if names[row["student"]] == 1 else f"{name} {canvas_id}".strip()
-        facts = {"student": login or called, "id": "", "canvas_id": canvas_id, "name": name}
-        ours.append((where, {**row, **facts, "email": login if "@" in login else ""}))
-    return ours
+    last, _, first = row["student"].partition(",")
+    name, login, number = f"{first} {last}".strip(), row.get("sis login id", ""), row.get("id", "")
+    return {
+        "student": login or f"{name} {number}",
+        "name": name,
+        "email": login if "@" in login else "",
+        "canvas_id": number,
+        "sis_id": row.get("sis user id", ""),
+        "sis_login": login,
+        "section": row.get("section", ""),
+    }
 
 
 # --- whom an identifier means ---------------------------------------------------------------------
@@ -169,7 +155,10 @@ def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) 
 
 def students_named(people: Mapping[str, Person]) -> Callable[[str], Collection[str]]:
     """Return a function that finds all students whom an id, address, account or name may mean."""
-    anything = owners((student, identifiers(person)) for student, person in people.items())
+    anything = owners(
+        (student, [person.full_name, *(getattr(person, kind) for kind in IDS)])
+        for student, person in people.items()
+    )
     names = {**anything, **owners((student, [student]) for student in people)}
     return lambda name: {name} & people.keys() or names.get(same(name), ())  # ada is not Ada
 
@@ -191,11 +180,6 @@ def meant_by(people: Mapping[str, Person]) -> Meant:
         return students[0] if students else name_of(name)
 
     return meant
-
-
-def identifiers(person: Person) -> list[str]:
-    names = (person.full_name, f"{person.first_name} {person.last_name}".strip())
-    return [*(getattr(person, kind) for kind in IDS), *names]
 
 
 def owners(pairs: Iterable[tuple[str, Iterable[str]]]) -> Owners:

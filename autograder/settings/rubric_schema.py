@@ -1,18 +1,16 @@
 """The fields of a rubric, and the rules for each part."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cached_property
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from autograder.measuring.interval import is_number
-from autograder.measuring.metrics import METRICS, metric_named
+from autograder.measuring.metrics import metric_named
 from autograder.reading.formats import template
 from autograder.reading.line_facts import Reader
+from autograder.settings.strict_yaml import refuse_unknown_fields
 
 Profile = Literal["smoke", "full"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
@@ -22,43 +20,25 @@ Scalar = str | int | float | bool
 # --- what several fields need ---------------------------------------------------------------
 
 
-def _known_metric(
-    name: str | None, base: str | None = None, at: Mapping[str, Scalar] = MappingProxyType({})
-) -> None:
-    if name is None:
-        if base is not None:
-            raise ValueError("base needs a metric")
-        return
+def check_metric(name: str, base: str | None = None, at: Iterable[str] = ()) -> str:
+    """Return the metric's name if a rubric can use it with this base, and these keys of `at`."""
     try:
         metric = metric_named(name)
     except KeyError:
         raise ValueError(f"no metric is called {name!r}; docs/rubrics.md lists them") from None
-    odd = [] if metric.any_at else sorted(set(at) - set(metric.at))
-    if metric.needs_at and not (set(at) == set(metric.at) and all(map(is_number, at.values()))):
+    missing, unknown = metric.at.keys() - at, {*at} - metric.at.keys()
+    if (metric.needs_at and missing) or (unknown and not metric.any_at):
         example = ", ".join(f"{key}: {value}" for key, value in metric.at.items())
-        raise ValueError(f"{name} needs `at: {{{example}}}`: {metric.needs_at}")
-    if odd:
-        known = ", ".join(sorted(metric.at)) or "nothing: remove it"
-        raise ValueError(f"{name} has no {odd[0]!r}; `at` can have {known}")
-    if base is not None and not metric.base:
-        those = sorted(name for name, metric in METRICS.items() if metric.base)
-        raise ValueError(f"{name} has no base; {' and '.join(those)} have")
-    if base is None and metric.base:
-        raise ValueError(f"{name} needs a base: the run that it is relative to")
-
-
-def _of_a_run(name: str) -> str:
-    """Return the metric if runs can be sorted by it."""
-    _known_metric(name)
-    if not metric_named(name).of_a_run:
-        raise ValueError(f"runs cannot be chosen by {name}, which needs more than one run")
+        what = "needs" if metric.needs_at else "can have"
+        raise ValueError(f"{name} {what} `at: {{{example}}}` and nothing else in `at`")
+    if (base is None) == metric.base:
+        raise ValueError(f"{name} {'needs a' if metric.base else 'has no'} base")
     return name
 
 
+MetricOfARun = Annotated[str, AfterValidator(check_metric)]
+OneOrSeveral = BeforeValidator(lambda written: [written] if isinstance(written, str) else written)
 PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
-
-
-RunMetric = Annotated[str, AfterValidator(_of_a_run)]
 
 
 def tolerance(written: str | float) -> tuple[float, float]:
@@ -68,8 +48,6 @@ def tolerance(written: str | float) -> tuple[float, float]:
         if not percent:
             raise ValueError(f"a tolerance is a number or a percentage, not {written!r}")
         return float(percent[1]) / 100, 0.0
-    if written < 0:
-        raise ValueError("a tolerance is not negative")
     return 0.0, float(written)
 
 
@@ -83,13 +61,8 @@ class Strict(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _knows_all_fields(cls, written: Any) -> Any:
-        known = [field.alias or name for name, field in cls.model_fields.items()]
-        for name in written if isinstance(written, dict) else ():
-            if name not in known:
-                facts = {"field": name, "known": ", ".join(known)}
-                raise PydanticCustomError("unknown", "no such field; known are {known}", facts)
-        return written
+    def _has_known_fields(cls, written: Any) -> Any:
+        return refuse_unknown_fields(cls, written)
 
 
 class Threshold(Strict):
@@ -99,7 +72,7 @@ class Threshold(Strict):
     smoke: float | str | None = None
     full: float | str | None = None
     of_reference: float | None = None  # fraction of what the solution reaches on this site
-    metric: str | None = None  # a metric of the run named by `of`, otherwise of the same run
+    metric: MetricOfARun | None = None  # of the run named by `of`, otherwise of the same run
     of: str | None = None
     factor: float = 1.0
     plus: float = 0.0
@@ -111,21 +84,14 @@ class Threshold(Strict):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if (self.smoke is None) != (self.full is None):
-            raise ValueError("give both smoke and full")
-        kinds = (self.value, self.smoke, self.of_reference, self.metric)
-        if sum(kind is not None for kind in kinds) != 1:
-            raise ValueError("give one of: a value, smoke and full, of_reference, metric")
-        _known_metric(self.metric)
+        kinds = sum(k is not None for k in (self.value, self.smoke, self.of_reference, self.metric))
+        if kinds != 1 or (self.smoke is None) != (self.full is None):
+            raise ValueError("give one of: a value, both smoke and full, of_reference, metric")
         return self
 
     def fixed(self, profile: Profile) -> float | str | None:
         """Return the profile's number or word, or None if the threshold is relative."""
         return getattr(self, profile) if self.value is None else self.value
-
-
-def one_or_several(written: object) -> object:
-    return [written] if isinstance(written, str) else written
 
 
 OPERATORS = ("at_least", "at_most", "above", "below", "equal")
@@ -135,7 +101,7 @@ class Condition(Strict):
     """A condition, which compares a metric of one or more runs with a threshold."""
 
     metric: str
-    of: Annotated[list[str], Field(min_length=1), BeforeValidator(one_or_several)]
+    of: Annotated[list[str], Field(min_length=1), OneOrSeveral]
     at: dict[str, Scalar] = {}  # the point of a `measure:NAME`
     base: str | None = None  # for speedup and efficiency
     minus: str | None = None  # compare the difference from this run's value
@@ -157,20 +123,16 @@ class Condition(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        _known_metric(self.metric, self.base, self.at)
+        check_metric(self.metric, self.base, self.at)
         if sum(getattr(self, name) is not None for name in OPERATORS) != 1:
             raise ValueError(f"give one of: {', '.join(OPERATORS)}")
-        if self.half_from and self.zero_from:
-            raise ValueError("give half_from or zero_from, not both")
+        if (self.half_from and self.zero_from) or (self.minus and self.over):
+            raise ValueError("give half_from or zero_from, and minus or over, not both")
         if (self.half_from or self.zero_from) and not (self.at_least or self.at_most):
             raise ValueError("half_from and zero_from need at_least or at_most")
-        if self.minus and self.over:
-            raise ValueError("give minus or over, not both")
-        for name in (*OPERATORS, "half_from", "zero_from"):
-            bound = getattr(self, name) or Threshold(value=0.0)
-            for value in (bound.value, bound.smoke, bound.full):
-                if isinstance(value, str) and name != "equal":
-                    raise ValueError(f"{name} needs a number, not {value!r}")
+        bounds = filter(None, (self.threshold, self.half_from, self.zero_from))
+        if not self.equal and any(isinstance(b.value or b.smoke, str) for b in bounds):
+            raise ValueError("only `equal` compares words; write a number, without a unit")
         tolerance(self.tolerance)
         return self
 
@@ -227,12 +189,8 @@ class RubricCheck(Strict):
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         kinds = sum(map(bool, (self.require, self.answers, self.draw, self.report)))
-        if self.by_hand is not None and (self.require or self.answers):
-            raise ValueError("a check with by_hand can have a report, but not require or answers")
-        if self.by_hand is None and kinds != 1:
-            raise ValueError(
-                "give exactly one of require (conditions), answers (ids), draw, report and by_hand"
-            )
+        if kinds - bool(self.report) if self.by_hand is not None else kinds != 1:
+            raise ValueError("give one of require, answers, draw and report; by_hand has a report")
         return self
 
     def conditions(self, profile: Profile) -> list[Condition]:
@@ -258,15 +216,12 @@ class Question(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        _known_metric(self.metric, self.base, self.at)
-        if (self.metric is None) != (self.of is None):
-            raise ValueError("metric and of need each other")
-        if self.metric and self.kind != "number":
-            raise ValueError("only a number can be compared with a metric")
+        if self.metric:
+            check_metric(self.metric, self.base, self.at)
+        if (self.metric is None) != (self.of is None) or (self.metric and self.kind != "number"):
+            raise ValueError("a number can have a metric and `of`: both or none of them")
         if (self.kind == "interval") != (self.widest is not None):
-            raise ValueError(
-                "`widest` is required for an interval, and not allowed for anything else"
-            )
+            raise ValueError("an interval needs `widest`, and no other kind has it")
         tolerance(self.tolerance)
         return self
 
@@ -288,20 +243,14 @@ class RunChoice(Strict):
     or_format: list[str] = []
     train_samples: Threshold | None = None  # required size, if it differs from the lesson's
     # Of these runs, only those with the smallest or largest value of this metric.
-    smallest: RunMetric | None = None
-    largest: RunMetric | None = None
+    smallest: MetricOfARun | None = None
+    largest: MetricOfARun | None = None
     # Of these runs, only those with the program of the run that counts for this name: files that
     # both import are equal, `program_files` (by default, its main program) are in both, and these
     # facts of their headers are equal.
     program_of: str | None = None
     program_files: list[str] = []
     same_facts: list[str] = []
-
-    @model_validator(mode="after")
-    def _compares_with_a_run(self) -> Self:
-        if self.program_of is None and (self.program_files or self.same_facts):
-            raise ValueError("program_files and same_facts need program_of")
-        return self
 
 
 class OwnFormat(Strict):

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticCustomError
 
 from autograder.data_files import LOADER
 from autograder.errors import SettingsError
@@ -34,6 +35,16 @@ def line_of(lines: dict[tuple, int], place: tuple) -> int:
 
 
 # --- what does not fit the model ----------------------------------------------------------------
+
+
+def refuse_unknown_fields(cls: type[BaseModel], written: Any) -> Any:
+    """Refuse a field that a model does not have, and name those that it has."""
+    known = [field.alias or name for name, field in cls.model_fields.items()]
+    for name in written if isinstance(written, dict) else ():
+        if name not in known:
+            facts = {"field": name, "known": ", ".join(known)}
+            raise PydanticCustomError("unknown", "no such field; known are {known}", facts)
+    return written
 
 
 def complaints(path: Path, error: ValidationError, lines: dict[tuple, int]) -> str:

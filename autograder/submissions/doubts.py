@@ -14,7 +14,6 @@ from autograder.safe_text import printable, shortened
 MOST = 20  # doubts of one submission
 
 WORK_FILES = "outputs of jobs and answers.txt"
-OPENS = "a zip or tar that can be read to its end"
 SUBMIT_FILE = "submit the file that the job wrote; `--output` in the job file gives its name"
 C = FindingCode
 # What is expected and what to do. `{name}` is the file's name.
@@ -43,17 +42,14 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.ANSWERED_TWICE: ("one value", "keep only the answer that should count"),
     C.SEVERAL_REPORTS: ("one report.md", ""),
     # Archives.
-    C.ARCHIVE_KIND: (WORK_FILES, "pack the lesson's folder again, as .zip or .tar.gz"),
     C.ARCHIVE_CLOSED: (WORK_FILES, "`autograder collect --from folders` opens archives"),
-    C.ARCHIVE_WITHIN: ("files packed once", "`{name}` is packed twice: unpack it, and pack again"),
-    C.FILE_DAMAGED: (OPENS, "`{name}` is damaged in its archive: pack it again, and submit that"),
-    C.ARCHIVE_UNOPENED: (OPENS, "`{name}`: upload it again"),
+    C.ARCHIVE_UNOPENED: (
+        "a .zip or .tar.gz that is packed once and can be read to its end",
+        "`{name}` could not be read: pack the folder once, as .zip or .tar.gz, and upload it again",
+    ),
 }
 # The parts of a submission that could not be opened, and may hold what is missing.
-UNOPENED = (
-    *(C.ARCHIVE_WITHIN, C.FILE_DAMAGED, C.ARCHIVE_UNOPENED),
-    *(C.FILE_EMPTY, C.ANSWERS_NOT_TEXT, C.TERMINAL_COPY),
-)
+UNOPENED = (C.ARCHIVE_UNOPENED, C.FILE_EMPTY, C.ANSWERS_NOT_TEXT, C.TERMINAL_COPY)
 
 
 def note_of(

@@ -4,9 +4,15 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from autograder.slurm_notation import SACCT_COLUMNS
 from cluster.job_file.jobfile import clock
 
+# JobIDRaw is the number that an array task itself sees, NTasks that of a step's tasks. TotalCPU and
+# MaxRSS say how much the job computed: its total CPU time, and each step's largest process.
+PARSABLE = (
+    *("JobID", "User", "Account", "JobName", "Partition", "State", "ExitCode", "DerivedExitCode"),
+    *("Submit", "Start", "End", "ElapsedRaw", "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES"),
+    *("NodeList", "SubmitLine", "JobIDRaw", "NTasks", "TotalCPU", "MaxRSS"),
+)
 COLUMNS = (
     *("JobID", "JobName", "Partition", "State", "ExitCode", "Elapsed", "Timelimit"),
     *("NNodes", "NCPUS", "NodeList"),
@@ -17,7 +23,7 @@ def show(
     rows: Iterable[dict[str, str]], parsable: bool, names: Sequence[str] = (), header: bool = True
 ) -> None:
     """Print rows as `sacct -X -P` does, or as a table. `names`: as after `--format=`."""
-    columns = [column_named(name) for name in names or (SACCT_COLUMNS if parsable else COLUMNS)]
+    columns = [column_named(name) for name in names or (PARSABLE if parsable else COLUMNS)]
     cells = [[values.get(name, "") for name in columns] for values in map(all_columns, rows)]
     if parsable:
         for row in [columns, *cells] if header else cells:
@@ -31,7 +37,7 @@ def show(
 
 
 def column_named(name: str) -> str:
-    known = {each.lower(): each for each in (*COLUMNS, *SACCT_COLUMNS, "ConsumedEnergy")}
+    known = {each.lower(): each for each in (*COLUMNS, *PARSABLE, "ConsumedEnergy")}
     if name.lower() in known:
         return known[name.lower()]
     raise click.ClickException(f"sacct: no column {name}; there are {', '.join(known.values())}")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.slurm_notation import MOST_NODES, node_names
+from autograder.slurm_notation import node_names
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,3 @@ from autograder.slurm_notation import MOST_NODES, node_names
 )
 def test_node_lists(short, names):
     assert node_names(short) == names
-
-
-@pytest.mark.parametrize("damaged", ["n[1-999999999999]", "n[1-99999],m[1-99999]", "n[1-999]" * 3])
-def test_a_damaged_list_takes_neither_memory_nor_time(damaged):
-    assert len(node_names(damaged)) == MOST_NODES

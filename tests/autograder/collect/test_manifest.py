@@ -190,7 +190,7 @@ def test_a_submission_without_files_changes_no_facts_about_the_earlier_one(tmp_p
         done = collect(second, *words, platform="canvas")
         [row] = done.rows.values()
         assert (row.late, done.exit_code) == ("", 1)
-        assert [doubt.code for doubt in doubts_in(row)] == [FindingCode.ARCHIVE_WITHIN]
+        assert [doubt.code for doubt in doubts_in(row)] == [FindingCode.ARCHIVE_UNOPENED]
         assert (done.folder / row.folder / "a.out").read_bytes() == GOOD
 
 

@@ -146,8 +146,3 @@ def test_a_probe_with_other_options_does_not_count(batch, score):
     found, part = part_of(train, probe, rubric=rubric_with(same_facts=["local_batch"]))
     assert found == score
     assert score or (part.status, part.code) == (CheckStatus.FAILED, ReasonCode.NO_RUN)
-
-
-def test_facts_are_compared_only_with_a_run():
-    with pytest.raises(ValueError, match="need program_of"):
-        rubric_with(program_of=None, same_facts=["local_batch"])

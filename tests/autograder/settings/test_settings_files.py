@@ -160,7 +160,7 @@ def test_two_students_with_one_id(tmp_path, column):
     [
         ("student\nada\nben\nada\n", "csv:4: student 'ada' appears twice"),
         ("student,name\nada,Lovelace, Ada\n", "csv:2: 3 cells where the header has 2; a cell with"),
-        ("name\nada\n", "csv:2: the student is missing: the cell is empty, or no column"),
+        ("name\nada\n", "csv:2: the cell of the column `student` is empty or missing"),
         ("student,name\n", "csv: there is no student below the header"),
     ],
 )
@@ -190,7 +190,7 @@ GRADEBOOK = (
 
 def test_canvas_gradebook_is_a_roster(tmp_path):
     people = roster(tmp_path, GRADEBOOK)
-    assert list(people) == ["olga", "anna1@example.org", "Anna Berg 7003", "Li Ng", "Ada"]
+    assert list(people) == ["olga", "anna1@example.org", "Anna Berg 7003", "Li Ng 7004", "Ada 7005"]
     olga = people["olga"]
     assert (olga.full_name, olga.canvas_id, olga.section) == ("Olga Ivanova", "7001", "HPC A")
     assert (olga.sis_id, olga.sis_login, olga.login) == ("s1", "olga", "")
