@@ -18,7 +18,7 @@ from autograder.collect.download import (
     unpack,
 )
 from autograder.collect.groups import Groups, with_groups
-from autograder.collect.lesson_folder import digests, named, remove_folder, write_folder
+from autograder.collect.lesson_folder import named, write_folder
 from autograder.collect.lessons import named_lesson, sort_out
 from autograder.collect.platforms import DROP, FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
@@ -73,18 +73,15 @@ def collect(downloads: Sequence[Path], home: Path, wanted: Wanted) -> Collected:
                 items.append(replace(item, label="/".join(filter(None, (name, item.label)))))
         home.mkdir(parents=True, exist_ok=True)
         before = manifest.read(home / manifest.COPY) or {}
-        moved: dict[str, str] = {}
         for owner in owned(items, wanted.who):
-            rows = list(rows_of(owner, home, wanted, stack, before, done))
-            moved |= settled(owner, rows, home, before)
-            done.new += rows
+            done.new += rows_of(owner, home, wanted, stack, before, done)
     kept = {folder: row for folder, row in before.items() if (home / folder).is_dir()}
     collected = kept | {row.folder: row for row in done.new}
     if wanted.groups:
         empty = {folder for folder in collected if not holds(home / folder, WORK)}
         rows = with_groups(collected.values(), wanted.groups, empty)
         collected = {row.folder: row for row in rows}
-    done.rows, done.ended = manifest.update(home, collected, done.replaced, moved)
+    done.rows, done.ended = manifest.update(home, collected, done.replaced)
     return done
 
 
@@ -197,24 +194,6 @@ def rows_of(
             done.removed += [f"{row.folder}/{name}" for name in gone]
             done.replaced += [row.folder] if old and old != new else []
         yield replace(row, doubts=doubts.written(list(dict.fromkeys(odd))))
-
-
-def settled(owner: Owned, rows: Iterable[Row], home: Path, before: Rows) -> dict[str, str]:
-    """Remove folders that had no owner if a new row has all their files.
-
-    Return the new folder for each old one.
-    """
-    moved: dict[str, str] = {}
-    names = {folder_name(name_of(claim.name)) for item in owner.items for claim in item.claims}
-    for row in rows:
-        for name in names - {owner.folder} if row.students else ():
-            old = f"{name}/{row.folder.rpartition('/')[2]}"
-            if old not in before or before[old].students or not (home / old).is_dir():
-                continue
-            if {*digests(home / old).values()} <= {*digests(home / row.folder).values()}:
-                moved[old] = row.folder
-                remove_folder(home / old)
-    return moved
 
 
 def row_of(

@@ -70,13 +70,3 @@ def copied(source: Path, target: Path, name: str) -> Note | None:
 def digests(folder: Path) -> Digests:
     names = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): digest_of(path) for path in names}
-
-
-def remove_folder(folder: Path) -> None:
-    """Remove a lesson's folder, and the folder above it if nothing else is in it."""
-    try:
-        shutil.rmtree(folder)
-        if not any(folder.parent.iterdir()):
-            folder.parent.rmdir()
-    except OSError as error:
-        raise cannot_write(folder, error) from None

@@ -21,8 +21,8 @@ def not_graded(rows: Mapping[str, manifest.Row], unowned: Sequence[str]) -> list
         names = some(manifest.reasons(waiting), len(waiting))
         lines.append(
             f"{counted(len(waiting), 'submission')} without an owner, because the roster lacks "
-            f"these ids or has them twice: {names}. Add them to the roster and collect again, or "
-            f"write the student into `students` in {manifest.NAME}."
+            f"these ids or has them twice: {names}. Write the student into `students` in "
+            f"{manifest.NAME}, and add the id to the roster for the next download."
         )
     return lines
 

@@ -11,7 +11,7 @@ team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
@@ -112,20 +112,10 @@ def unquoted(cell: str) -> str:
 # --- collecting again -----------------------------------------------------------------------------
 
 
-def update(
-    home: Path, collected: Rows, replaced: Collection[str], moved: Mapping[str, str]
-) -> tuple[Rows, list[str]]:
-    """Write the manifest and the hidden copy. `moved` has the new folder for each old one.
-
-    Return the manifest's rows, and the edits that no longer apply.
-    """
+def update(home: Path, collected: Rows, replaced: Collection[str]) -> tuple[Rows, list[str]]:
+    """Write the manifest and the hidden copy. Return its rows, and edits that no longer apply."""
     before, edited = read(home / COPY) or {}, read(home / NAME)
-    edited = dict(before) if edited is None else edited
-    for old, new in moved.items():  # edits move with their folder
-        for rows in (before, edited):
-            if old in rows and new not in rows:
-                rows[new] = replace(rows[old], folder=new)
-    rows, ended = merged(before, edited, collected, replaced)
+    rows, ended = merged(before, before if edited is None else edited, collected, replaced)
     write_file(home / NAME, written(rows.values()))
     write_file(home / COPY, written(collected.values()))
     return rows, ended

@@ -194,25 +194,6 @@ def test_a_submission_without_files_changes_no_facts_about_the_earlier_one(tmp_p
         assert (done.folder / row.folder / "a.out").read_bytes() == GOOD
 
 
-def test_work_of_nobody_gets_its_owner_when_the_roster_names_them(tmp_path, collect):
-    """The old row goes with its folder; edits of it and changed folders stay."""
-    place = write(tmp_path, "down", canvas())
-    roster = tmp_path / "roster.csv"
-    roster.write_text("student,canvas_id\nada,101\n")
-    folder = collect(place, "--roster", roster, platform="canvas").folder
-    assert sorted(cells(folder)) == ["ada/01", "leeweizo/01", "meyerben/01"]
-    edit(folder, {"meyerben/01": {"submitted": "2026-03-01T20:00+01:00"}})
-    (folder / "leeweizo/01/mine.txt").write_text("kept\n")
-    roster.write_text("student,canvas_id\nada,101\nben,102\nzoe,103\n")
-    collect(place, "--roster", roster, platform="canvas")
-    rows = cells(folder)
-    assert sorted(rows) == ["ada/01", "ben/01", "leeweizo/01", "zoe/01"]
-    assert rows["ben/01"]["students"] == "ben"
-    assert rows["ben/01"]["submitted"] == "2026-03-01T20:00+01:00"
-    assert not (folder / "meyerben").exists()
-    assert (folder / "leeweizo/01/mine.txt").is_file()
-
-
 def test_a_row_and_folder_deleted_by_hand_stay_deleted(tmp_path, collect, roster):
     folder = collect(write(tmp_path, "down", canvas()), *roster, platform="canvas").folder
     rows = cells(folder)
