@@ -125,8 +125,6 @@ class FindingCode(StrEnum):
     OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account", INSTRUCTOR
     # The program, and what it does when it is run again.
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
-    GAPS_UNFILLED = (auto(), LOOK,
-        "A program that ran has unfilled gaps, but hardly any point is lost", INSTRUCTOR)
     PROBE_CHANGED = auto(), LOOK, "A test that ran differs from the released one", INSTRUCTOR
     RERUN_FEWER_POINTS = auto(), LOOK, "The rerun earns fewer points than the submission"
     # The checks of a grade.

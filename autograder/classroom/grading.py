@@ -99,7 +99,6 @@ def grade_files(
         read_programs(files.programs),
         settings.released.get(lesson, {}),
         settings.solved.get(lesson, {}),
-        points=(judged.score or 0) / judged.max_score if judged.max_score else 0,
         probes=probes,
     )
     has_programs = any(name.lower().endswith(".py") for name in files.programs.values())

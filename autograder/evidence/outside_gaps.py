@@ -108,9 +108,8 @@ def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compa
 # --- marks -------------------------------------------------------------------------------------
 
 
-NOT_FILLED = "not filled"
 MARKS = {
-    NOT_FILLED: r"^\s*raise NotImplementedError",  # what `lessons build` puts into a gap
+    "not filled": r"^\s*raise NotImplementedError",  # what `lessons build` puts into a gap
     "record": r"\bMLLOG\b|\bRecord\b|\blessons\.toolkit\b|\b(record|epoch)\.[a-z]",
     "clock": r"\b(perf_counter|monotonic|process_time|thread_time|clock_gettime|time\.time|now)\b",
     "names by text": r"\bvars\s*\(|__dict__|\b[gsd]e[tl]attr\s*\(|\b(importlib|ctypes|__import__)\b"

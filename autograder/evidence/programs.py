@@ -12,14 +12,13 @@ from autograder.codes import EvidenceLevel, FindingCode as Code
 from autograder.evidence.examine import Examined
 from autograder.evidence.outside_gaps import (
     MOST_LINES,
-    NOT_FILLED,
     Line,
     compare,
     marks_of,
     meaningful,
 )
 from autograder.notes import Note, make_note
-from autograder.records import Run, Where
+from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric import Pieces
 from autograder.submissions.texts import HandedIn
@@ -29,7 +28,6 @@ from autograder.wording import counted
 
 MOST_SHOWN = 200  # maximum lines per program
 LONGEST = 160  # of a line, as it is shown
-MOST_POINTS = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +80,15 @@ def with_programs(
     programs: Sequence[HandedIn],
     released: Mapping[str, Pieces],
     solved: Mapping[str, Pieces],
-    points: float = 0,
     probes: Sequence[Run] = (),
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
     """Return the evidence with findings about the programs, and the texts for the instructor.
 
-    `points` is the fraction of the lesson's points that the student earned. `probes` are runs that
-    test the program of another run.
+    `probes` are runs that test the program of another run.
     """
     ran = files_that_ran(runs, programs)
     texts = tuple(compared(ran, programs, released, solved))
     findings = [*other_programs(ran), *changed_probes(probes, released)]
-    if points >= MOST_POINTS:
-        findings += unfilled_gaps(ran, texts)
     tier, reason = seen.tier, seen.reason
     doubtful = [one for one in findings if one.doubtful]
     if doubtful and tier == EvidenceLevel.CONFIRMED:
@@ -203,27 +197,3 @@ def text_of(program: HandedIn, note: str, lines: Sequence[ChangedLine]) -> Progr
     in_order = sorted(lines, key=lambda line: line.number)
     shown, rest = in_order[:MOST_SHOWN], in_order[MOST_SHOWN:]
     return ProgramText(program.name, note, tuple(shown), left_out=len(rest))
-
-
-# --- findings about the texts --------------------------------------------------------------------
-
-
-def unfilled_gaps(ran: Sequence[Ran], texts: Sequence[ProgramText]) -> Iterator[Note]:
-    """Yield a finding about gaps that the students left open in programs whose hash was recorded.
-
-    Code in such a gap raises an error, so another program may have written the outputs.
-    """
-    names = {program.name for file in ran for program in file.as_it_ran}
-    open_gaps = [
-        Where(text.file, line.number)
-        for text in texts
-        if text.file in names
-        for gap in text.gaps
-        for line in gap.lines
-        if NOT_FILLED in line.marks
-    ]
-    if open_gaps:
-        expected = "filled gaps in the programs that ran"
-        found = counted(len(open_gaps), "unfilled gap")
-        advice = "ask how the outputs were made"
-        yield make_note(Code.GAPS_UNFILLED, expected, found, open_gaps, advice)

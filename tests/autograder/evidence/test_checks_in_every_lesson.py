@@ -46,7 +46,7 @@ def accounted(lines: Lines) -> dict[str, AccountedJob]:
     ranks = max(event["value"]["world_size"] for event in events(lines, "header"))
     hosts = frozenset(event["value"]["host"] for event in events(lines, "rank"))
     start, end = min(times) - 12, max(times) + 3  # imports, and the end of the step
-    job = AccountedJob("1234", "ada", "COMPLETED", None, start, end, ranks, 0, hosts, end - start)
+    job = AccountedJob("1234", "ada", "COMPLETED", start, end, ranks, 0, hosts, end - start)
     return {"1234": job}
 
 
