@@ -135,8 +135,6 @@ class FindingCode(StrEnum):
     NOT_IN_ROSTER = auto(), LOOK, "not in the roster", INSTRUCTOR
     OTHER_TOOLKIT = (auto(), LOOK, "ran with a toolkit that no one else used: another version of "
         "the course, or a modified one", INSTRUCTOR)
-    NO_PROGRAMS = (auto(), LOOK, "submitted none of the programs that ran, although most of the "
-        "class submitted theirs", INSTRUCTOR)
     SHARED_RUN = auto(), DOUBT, "the same run was also submitted by {name}", INSTRUCTOR
     SHARED_JOB = auto(), DOUBT, "a run of the same job was also submitted by {name}", INSTRUCTOR
     SHARED_LOSSES = (auto(), DOUBT,

@@ -211,8 +211,6 @@ class Grade:
     seen: tuple[str, ...] = ()  # reasons to look that the instructor has settled
     by_hand: str = ""  # why the instructor set the whole lesson's points
     untimed: bool = False  # whether the lesson is due but its submission time is unknown
-    # Whether none of the programs that ran was submitted; None if no record names its programs.
-    programs_missing: bool | None = None
     partners: tuple[str, ...] = ()  # students who may have submitted the same work
 
     @property

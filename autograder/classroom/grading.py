@@ -101,7 +101,6 @@ def grade_files(
         settings.solved.get(lesson, {}),
         probes=probes,
     )
-    has_programs = any(name.lower().endswith(".py") for name in files.programs.values())
     again = repeated(hand_in, judged, reruns) if reruns else ()
     seen = with_rerun(seen, again, settings.jobs is not None) if reruns else seen
     return replace(
@@ -113,7 +112,6 @@ def grade_files(
         runs=tuple(summaries(hand_in, runs, chosen)),
         quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
-        programs_missing=not has_programs if any(r.program for r in counted) else None,
         findings=(*findings, *judged.findings, *seen.findings),
     )
 

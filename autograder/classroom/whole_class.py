@@ -5,7 +5,7 @@ Findings on copies are therefore for the instructor only. Each mark of a run is 
 table, so the work grows linearly with the number of runs.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -58,7 +58,7 @@ def with_comparisons(rows: Sequence[Grade], settings: ClassSettings) -> Iterator
     unknown = make_note(FindingCode.NOT_IN_ROSTER)
     people = settings.people
     strangers = {row.key: unknown for row in rows if people and row.student not in people}
-    others = (shared, lonely_toolkits(rows), without_programs(rows), strangers)
+    others = (shared, lonely_toolkits(rows), strangers)
     for row in rows:
         # The accounting confirms a run that two students submitted only for the student whose
         # account owns the job. Without known accounts it confirms neither.
@@ -84,15 +84,6 @@ def asked_for(rows: Sequence[Grade], settings: ClassSettings) -> dict[str, set[s
         if lesson in settings.rubrics and student in students:
             asked.setdefault(student, set()).add(lesson)
     return asked
-
-
-def without_programs(rows: Sequence[Grade]) -> Reasons:
-    """Return a reason to look at each submission without programs, if most others have some."""
-    submitted = Counter(row.lesson for row in rows if row.programs_missing is False)
-    absent = Counter(row.lesson for row in rows if row.programs_missing)
-    usual = {lesson for lesson, n in submitted.items() if n >= FEWEST and n > absent[lesson]}
-    note = make_note(FindingCode.NO_PROGRAMS)
-    return {row.key: note for row in rows if row.programs_missing and row.lesson in usual}
 
 
 def lonely_toolkits(rows: Sequence[Grade]) -> Reasons:

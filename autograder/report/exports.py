@@ -56,7 +56,7 @@ NBGRADER: Columns = {  # of nbgrader's own export
 TABLE: Columns = {  # of grades.json
     **own("student", "lesson", "title", "profile", "status", "score", "raw_score", "max_score"),
     **own("waiting", "page", "handed_in", "adjustments", "unused_overrides"),
-    **own("untimed", "late_points", "unrounded", "partners", "programs_missing"),
+    **own("untimed", "late_points", "unrounded", "partners"),
     "tier": lambda row, person: row.level,
     "look": lambda row, person: [{"code": note.code, "text": str(note)} for note in row.look],
     "checks": lambda row, person: [(c.id, c.score, c.points, c.status) for c in row.checks],

@@ -1,12 +1,9 @@
 """Tests of the class page's remarks on what hardly anybody else does."""
 
-import json
-
 import pytest
 
 from autograder.classroom.whole_class import TOOLKIT
-from autograder.codes import FindingCode
-from autograder.text_hash import folder_hash, text_hash
+from autograder.text_hash import folder_hash
 from tests.autograder.make_record import hand_in, make_record
 
 OF_THE_CLASS, ANOTHER = "a" * 16, "b" * 16
@@ -33,33 +30,3 @@ def test_a_student_is_named_who_alone_has_a_toolkit(tmp_path, grade, toolkits, n
     rows = grade(tmp_path / "class").table
     assert [row[0] for row in rows if LOOK in row[-1]] == named
     assert all(row[2] == rows[0][2] for row in rows)
-
-
-TEXT = "print()\n"
-PROGRAM = {"main": "train.py", "toolkit": OF_THE_CLASS}
-PROGRAM["files"] = {"train.py": text_hash(TEXT.encode())}
-
-
-@pytest.mark.parametrize(
-    ("submitted", "named"),
-    [
-        ("yyyyynnnn", ["s5", "s6", "s7", "s8"]),
-        ("yyyyynnnnn", []),  # not more than half of the class
-        ("yyyyn", []),  # too few to say what is usual
-        ("nnnnnn", []),  # this course collects outputs
-        ("yyyyy-", []),  # a record without that line
-    ],
-)
-def test_who_submits_no_program_is_named_if_that_is_unusual(tmp_path, grade, submitted, named):
-    for number, here in enumerate(submitted):
-        program = None if here == "-" else PROGRAM
-        lines = make_record(run=f"0000000{number}", job_id=str(number), program=program)
-        torch = make_record(source="torch", run=f"1000000{number}", job_id=f"9{number}")
-        folder = hand_in(tmp_path / "class" / f"s{number}" / "02", lines, torch)
-        if here == "y":
-            (folder / "train.py").write_text(TEXT)
-    done = grade(tmp_path / "class")
-    rows = json.loads((done.folder / "grades.json").read_text())["grades"]
-    code = FindingCode.NO_PROGRAMS
-    found = [row["student"] for row in rows if code in [each["code"] for each in row["look"]]]
-    assert found == named
