@@ -41,21 +41,17 @@ def of_students(
         uncounted = [lesson for lesson, points in own.items() if not points]
         unsubmitted = not_handed_in(student, mine, policy, own)
         files[f"{PAGES}/{file}"] = student_page(name, mine, unsubmitted, uncounted, heading)
-        files |= program_pages(file, name, mine, heading)
+        files[f"{PROGRAMS}/{file}"] = programs_page(name, mine, heading)
         data = {"format": 1, "student": student, "grades": mine}
         files[record_file(file)] = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
     return files
 
 
-def program_pages(page: str, name: str, grades: Sequence[Grade], heading: str) -> Files:
-    """Return a page and a text on a student's programs; None for each if nothing is changed."""
+def programs_page(name: str, grades: Sequence[Grade], heading: str) -> str | None:
+    """Return a page on a student's programs, or None if nothing in them is changed."""
     changed = [grade for grade in grades if grade.programs]
     facts = {"student": name, "heading": heading, "kinds": KINDS, "zip_longest": zip_longest}
-    files: Files = {}
-    for suffix in (".html", ".txt"):
-        text = render(f"programs{suffix}.j2", grades=changed, **facts) if changed else None
-        files[str(Path(PROGRAMS, page).with_suffix(suffix))] = text
-    return files
+    return render("programs.html.j2", grades=changed, **facts) if changed else None
 
 
 def record_file(page: str) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from autograder.codes import CheckStatus
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
-from autograder.verdict import WAITS, ChangedLine, Grade
+from autograder.verdict import WAITS, Grade
 from autograder.wording import counted, sentence, shown
 
 PAGES = "students"  # the folder of their pages
@@ -56,11 +56,6 @@ def check_line(sign: str, score: float, most: float, title: str) -> str:
     return f"  {sign} {worth:>9}  {title}"
 
 
-def changed_line(line: ChangedLine) -> str:
-    marks = f"   ({line.marks})" if line.marks else ""
-    return f"  {line.number:5} {line.kind:3} {line.text}{marks}"
-
-
 def notice(row: Grade) -> str:
     """Return the first reason to look, or the checks that lost points, followed by adjustments."""
     first = ""
@@ -88,7 +83,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     source = env.loader.get_source(env, "style.css")[0]  # type: ignore[union-attr]
-    functions: list[Callable] = [points, counted, shown, changed_line, before_rounding, standing_of]
+    functions: list[Callable] = [points, counted, shown, before_rounding, standing_of]
     env.globals.update({function.__name__: function for function in functions})
     env.globals.update(style=Markup(source), signs=SIGNS, legend=LEGEND)
     env.filters.update(coded=coded, sentence=sentence)

@@ -17,10 +17,9 @@ def test_the_instructor_sees_each_line_and_the_student_none(tmp_path, graded):
     assert ("-", "run.end(test_loss=loss, test_accuracy=accuracy)", "") in lines
     assert ("+", HOSTILE.strip().replace("\u202e", "\\u202e"), "") in lines
     number = 1 + text.splitlines().index(HOSTILE.rstrip("\n"))
-    told = (out / "programs/ada.txt").read_text()
-    assert f" {number:5} +   {HOSTILE.rstrip()}".replace("\u202e", "\\u202e") in told
     page = (out / "programs/ada.html").read_text()
     assert "&lt;img src=x" in page
+    assert f'<td class="number">{number}</td><td>new, outside the gaps' in page
     assert "<script>hit" not in page
     assert "<img" not in page
     assert 'href="programs/ada.html"' in (out / "index.html").read_text()
@@ -58,14 +57,14 @@ def test_gaps_are_beside_the_solution_and_escaped(tmp_path, graded):
     assert "<script>alert" not in page
     assert "\u202e" not in page
     assert "&lt;script&gt;alert(1)" in page
-    assert program["gaps"][0]["solution"][0].strip() in (out / "programs/ada.txt").read_text()
+    assert program["gaps"][0]["solution"][0].strip() in (out / "programs/ada.html").read_text()
 
 
 def test_open_gaps_are_marked(tmp_path, graded):
     unsolved = solved("train.py", '    raise NotImplementedError("Exercise 2.1: …")')
     student(tmp_path / "class/ada", keras=ran(train=unsolved), train=unsolved, train_torch=TORCH)
     _, out = graded()
-    assert "not filled" in (out / "programs/ada.txt").read_text()
+    assert "not filled" in (out / "programs/ada.html").read_text()
 
 
 def test_changes_in_a_job_file_are_on_the_page_and_no_finding(tmp_path, graded):
@@ -81,4 +80,4 @@ def test_changes_in_a_job_file_are_on_the_page_and_no_finding(tmp_path, graded):
     [line] = program["lines"]
     assert (line["kind"], line["marks"]) == ("+", "thread or process")
     assert found["findings"] == []
-    assert "busy.py" in (out / "programs/ada.txt").read_text()
+    assert "busy.py" in (out / "programs/ada.html").read_text()
