@@ -173,15 +173,6 @@ class ProgramText:
 
 
 @dataclass(frozen=True, slots=True)
-class QuotedLine:
-    """A line of an output, as far as pages show it."""
-
-    file: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Grade:
     """The grade of one student for one lesson, which is written as JSON and read back unchanged."""
 
@@ -199,7 +190,6 @@ class Grade:
     rerun: tuple[Repeated, ...] = ()
     findings: tuple[Note, ...] = ()
     runs: tuple[RunSummary, ...] = ()
-    quoted: tuple[QuotedLine, ...] = ()  # where the measures come from, with lines around them
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what the student changed in them
     handed_in: str | None = None
     files: str = ""  # a hash of the submitted files that are read

@@ -31,13 +31,11 @@ from autograder.submissions.class_folder import Submission
 from autograder.submissions.doubts import UNOPENED, note_of
 from autograder.submissions.kinds import output_name
 from autograder.submissions.lesson_files import LessonFiles, read_places
-from autograder.submissions.texts import quoted_lines, read_programs, report_of
+from autograder.submissions.texts import read_programs, report_of
 from autograder.verdict import (
     GRADER_ERROR,
     NO_LESSON,
-    PASSED,
     UNKNOWN_LESSON,
-    Check,
     Grade,
     Point,
     Rounds,
@@ -110,17 +108,9 @@ def grade_files(
         tier_reason=seen.reason,
         rerun=again,
         runs=tuple(summaries(hand_in, runs, chosen)),
-        quoted=quoted_lines(files.outputs, places_of(judged.checks)),
         programs=texts,
         findings=(*findings, *judged.findings, *seen.findings),
     )
-
-
-def places_of(checks: Sequence[Check]) -> Iterator[Where]:
-    """Yield the places that the student's page names. Those of missed checks come first."""
-    for check in sorted(checks, key=lambda check: check.status == PASSED):
-        yield from check.where
-        yield from (where for part in check.parts for where in part.where)
 
 
 def hand_in_of(

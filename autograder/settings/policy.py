@@ -76,11 +76,6 @@ def read_policy(rubrics: Mapping[str, Rubric], file: ClassFile, meant: Meant) ->
     for where, key, row in rows(file.extensions, "days", "reason"):
         days = _number(row["days"], LONGEST_EXTENSION, f"{where}: days")
         longer[key] = (days, row.get("reason", ""))
-        if key[1] not in rules.due:
-            raise SettingsError(
-                f"{where}: lesson {key[1]} has no due time in class.yaml, so an extension "
-                "changes nothing: give it one, or remove this row"
-            )
     changes = grouped(
         (key, settles(row) or _override(row, rubrics[key[1]], where))
         for where, key, row in rows(file.overrides, "points reason", "check")
@@ -131,11 +126,6 @@ def checked(file: ClassFile, rubrics: Mapping[str, Rubric]) -> LatePolicy:
         if lesson in due:
             raise SettingsError(f"{where}: lesson {lesson} is twice under due: keep one")
         due[lesson] = read_moment(time, where).isoformat()
-    for name in ("penalty_a_day", "free_days"):
-        if name in late.model_fields_set and not due:
-            raise SettingsError(
-                f"{file.where('late', name)}: {name} does nothing without `due`: nothing is late"
-            )
     return late.model_copy(update={"due": due})
 
 

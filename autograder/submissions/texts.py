@@ -1,14 +1,12 @@
-"""Read submitted texts: lines of outputs to quote, programs, and reports.
+"""Read submitted texts: programs, and reports.
 
 Nothing is ever run or parsed as code.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from itertools import islice
+from functools import lru_cache
 from pathlib import Path
 
 from autograder.codes import FindingCode
@@ -18,42 +16,6 @@ from autograder.safe_text import shortened
 from autograder.submissions.doubts import note_of
 from autograder.submissions.walk import open_regular, why
 from autograder.text_hash import text_hash
-from autograder.verdict import QuotedLine
-
-AROUND = 1  # lines before and after
-MOST_PLACES = 16  # per grade
-LAST = 20_000  # a line behind it is not quoted, because everything before it would be read again
-LONGEST, LONGEST_AROUND = 640, 100  # characters of a line
-
-
-def quoted_lines(outputs: Mapping[Path, str], places: Iterable[Where]) -> tuple[QuotedLine, ...]:
-    """Return the lines at these places, in order. `outputs` maps the outputs' paths to names."""
-    wanted = defaultdict[str, set[int]](set)
-    near = dict.fromkeys(place for place in places if 0 < place.line <= LAST)
-    for place in islice(near, MOST_PLACES):
-        wanted[place.file].add(place.line)
-    return tuple(
-        line
-        for path, name in outputs.items()
-        if name in wanted
-        for line in lines_of(path, name, wanted[name])
-    )
-
-
-def lines_of(path: Path, name: str, numbers: Collection[int]) -> list[QuotedLine]:
-    around = {number + step for number in numbers for step in range(-AROUND, AROUND + 1)}
-    quoted = []
-    with open_regular(path) as file:
-        parts = islice(iter(partial(file.readline, 1 << 20), b""), max(around))
-        for number, data in enumerate(parts, 1):
-            if number in around:
-                most = LONGEST if number in numbers else LONGEST_AROUND
-                text = data.rstrip(b"\r\n").rpartition(b"\r")[2]  # the last state of a bar
-                line = text[: 4 * most].decode("utf-8", "replace")
-                line = line if len(line) <= most else f"{line[: most - 2]} …"
-                quoted.append(QuotedLine(name, number, line))
-    return quoted
-
 
 # --- programs ----------------------------------------------------------------------------------
 

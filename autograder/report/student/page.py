@@ -3,19 +3,17 @@
 A page may be read at any time, so it shows when a lesson is due, not whether that time is past.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.codes import GradeStatus, Outcome
 from autograder.grouping import grouped
-from autograder.records import Where
 from autograder.report import pictures
 from autograder.report.rendering import SIGNS, render
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
 from autograder.settings.policy import Policy
-from autograder.submissions.texts import AROUND
-from autograder.verdict import Check, Grade, Point, QuotedLine
+from autograder.verdict import Check, Grade, Point
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +69,6 @@ def met(check: Check) -> list[tuple[str, str]]:
     ]
 
 
-def quoted_near(grade: Grade, places: Iterable[Where]) -> list[tuple[QuotedLine, bool]]:
-    """Return the quoted lines at and near these places. True marks the lines at a place."""
-    lines = {(quoted.file, quoted.line): quoted for quoted in grade.quoted}
-    meant = lines.keys() & {(place.file, place.line) for place in places}
-    near = {(file, at) for file, line in meant for at in range(line - AROUND, line + AROUND + 1)}
-    return [(lines[key], key in meant) for key in sorted(near & lines.keys())]
-
-
 def check_marks(grade: Grade) -> str:
     return " ".join(SIGNS.get(c.status, "!") for c in grade.checks if c.points)
 
@@ -89,7 +79,7 @@ def counts(grade: Grade, uncounted: Collection[str]) -> bool:
     return bool(lesson_number(grade)) and (missing or grade.score is not None)
 
 
-FUNCTIONS = (curves, met, quoted_near, check_marks, lesson_number, for_student)
+FUNCTIONS = (curves, met, check_marks, lesson_number, for_student)
 
 
 def student_page(

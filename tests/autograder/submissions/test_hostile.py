@@ -88,7 +88,7 @@ NAMES = [
 ]
 
 
-# Styles, pictures and quoted lines have numbers of their own.
+# Styles, pictures and lines of programs have numbers of their own.
 NUMBERS = r"<style>.*?</style>|<svg.*?</svg>|<pre.*?</pre>"
 
 
