@@ -21,7 +21,6 @@ WORST_FIRST = (FAILED, NOT_MEASURED, WAITS, PARTIAL, BORDERLINE, PASSED)
 GRADER_ERROR = GradeStatus.GRADER_ERROR
 
 TIERS = tuple(EvidenceLevel)  # worst first
-TIME_UNREADABLE = "the time of submission cannot be read; counted as on time"
 NO_LESSON = "–"  # the lesson of a student who submitted nothing
 UNKNOWN_LESSON = "?"  # the lesson of work whose lesson is unknown
 NO_LESSONS = (NO_LESSON, UNKNOWN_LESSON)
@@ -234,14 +233,9 @@ class Grade:
         return self.tier if self.status == GradeStatus.GRADED and self.checks else ""
 
     @property
-    def changes(self) -> tuple[str, ...]:
-        """Return the adjustments that changed something."""
-        return tuple(line for line in self.adjustments if line != TIME_UNREADABLE)
-
-    @property
     def for_instructor(self) -> tuple[str, ...]:
-        """Return the adjustments that changed something, and the overrides that did not."""
-        return (*self.changes, *self.unused_overrides)
+        """Return the adjustments, and the overrides that changed nothing."""
+        return (*self.adjustments, *self.unused_overrides)
 
     @property
     def worth(self) -> float:

@@ -19,7 +19,7 @@ from autograder.safe_text import shortened
 from autograder.settings.policy import Override, Policy
 from autograder.submissions.class_folder import Submission
 from autograder.submissions.moments import moment_of, seconds_of
-from autograder.verdict import FAILED, NO_LESSON, PARTIAL, PASSED, TIME_UNREADABLE, WAITS, Grade
+from autograder.verdict import FAILED, NO_LESSON, PARTIAL, PASSED, WAITS, Grade
 from autograder.wording import counted
 
 WITH_LESSON = "decided with the points of the whole lesson"
@@ -166,13 +166,13 @@ def _rounded(grade: Grade, step: float | None) -> Grade:
 def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade, int]:
     """Return the grade after the late penalty, and the number of free late days that are left.
 
-    A submission without a readable time is on time. The student reads only of an unreadable one.
+    A submission without a time is on time.
     """
     rules, end = policy.late, policy.due(student, grade.lesson)
     if end is None or grade.score is None:
         return grade, left
     moment = moment_of(grade.handed_in)
-    lines = [TIME_UNREADABLE] if grade.handed_in and moment is None else []
+    lines = []
     days, reason = policy.extensions.get((student, grade.lesson), (0.0, ""))
     if days:
         lines.append(f"extension of {counted(days, 'day')}" + (f": {reason}" if reason else ""))

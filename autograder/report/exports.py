@@ -33,7 +33,7 @@ GRADES: Columns = {
     **own("lesson", "score", "max_score", "waiting", "raw_score", "status"),
     "evidence": lambda row, person: row.level,
     "look": lambda row, person: "; ".join(map(str, row.look)),
-    "adjustments": lambda row, person: "; ".join((*row.adjustments, *row.unused_overrides)),
+    "adjustments": lambda row, person: "; ".join(row.for_instructor),
 }
 NBGRADER: Columns = {  # of nbgrader's own export
     "assignment": lambda row, person: f"{row.lesson} {row.title}".strip(),

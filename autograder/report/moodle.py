@@ -90,4 +90,4 @@ def comment(row: Grade) -> str:
     """Return the comment for the student, without the time, which Moodle shows."""
     less = (c for c in row.checks if c.score < c.points and c.status != WAITS)
     lost = (f"{c.title}: {points(c.score)}/{points(c.points)}" for c in less)
-    return "; ".join(filter(None, [row.status, *lost, standing_of(row), *row.changes]))
+    return "; ".join(filter(None, [row.status, *lost, standing_of(row), *row.adjustments]))

@@ -19,7 +19,7 @@ from autograder.safe_text import printable, shortened
 from autograder.submissions import kinds, manifest
 from autograder.submissions.doubts import note_of
 from autograder.submissions.kinds import WORK, Kind
-from autograder.submissions.moments import latest
+from autograder.submissions.moments import latest, moment_of
 from autograder.submissions.walk import Entry, holds, open_regular, scan, why
 
 SHOWN = WORK | {Kind.REPORT, Kind.ARCHIVE, Kind.UNOPENED_ARCHIVE, Kind.UNREAD_ANSWERS}
@@ -167,11 +167,14 @@ def noted_time(path: Path, name: str = kinds.TIMESTAMP) -> tuple[str, tuple[Note
     """Return the first line of nbgrader's timestamp file, the time of submission."""
     try:
         with open_regular(path) as file:
-            return shortened(file.read(200).decode("utf-8", "replace").split("\n")[0]), ()
+            time = shortened(file.read(200).decode("utf-8", "replace").split("\n")[0])
     except (FileNotFoundError, NotADirectoryError):
         return "", ()
     except OSError as error:
         return "", (note_of(FindingCode.FILE_UNREADABLE, name, why(error)),)
+    if time and moment_of(time) is None:
+        return "", (note_of(FindingCode.TIME_UNREAD, name, time),)
+    return time, ()
 
 
 def joined(submissions: Sequence[Submission]) -> Iterator[Submission]:

@@ -8,7 +8,7 @@ import pytest
 from autograder.codes import FindingCode
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 
-NOT_READ = "This kind of archive is not read; .zip and .tar.gz are"
+NOT_READ = "An archive could not be read completely"
 
 
 @pytest.fixture
