@@ -70,9 +70,9 @@ course.answers.note(predict_divergence=predict_divergence, predict_shuffled=pred
 # photograph has 224 × 224 pixels in 3 colours. The answer is one of 10 kinds. So the robot needs a
 # *function* from many numbers to ten. Try to write it with `if` and loops: which pixel do you look at first?
 #
-# Recognising speech, a face, a weed: such tasks are easy to show with examples and hard to spell out. So we choose a
-# form that can become almost any function, and *fit* it to examples. A better camera and more insects need a larger
-# model, which trains longer: that is where supercomputers come in.
+# Such tasks are easy to show with examples and hard to spell out. So we choose a form that can become almost any
+# function, and *fit* it to examples. A better camera and more insects need a larger model, which trains longer: that is
+# where supercomputers come in.
 #
 # The answer is **one-hot encoded**: ten numbers, 1 for the right kind and 0 for all others. Kind 0, the first one, is
 # `1000000000`.
@@ -261,8 +261,8 @@ course.plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #   each image's own label, in a copy.
 # - w2 gets the product of `hidden` and `d_scores` that has w2's shape. b2 gets the sum of `d_scores` over the images
 #   (`axis=0`).
-# - The slopes of the hidden layer are `d_scores @ w2.T`, but only where relu let something through. A
-#   comparison such as `hidden > 0` counts as 1 where it is true and as 0 elsewhere.
+# - The slopes of the hidden layer come back through w2, but only where relu let something through. A comparison
+#   counts as 1 where it is true and as 0 elsewhere.
 # - w1 and b1 are like w2 and b2, with `x` in place of `hidden`. Return w1, b1, w2, b2 in this order.
 #
 # (`@` is the product of matrices, `.T` swaps rows and columns. If you are lost, look at shapes: `x` is n × 784,
@@ -287,8 +287,8 @@ course.check("1.4", train.minibatches)
 
 # %% [markdown]
 # **Exercise 1.5.** Complete `update`, one line in a loop. Papers write it *w ← w − η · ∇Q(w)*: η is the
-# learning rate, Q the loss and ∇Q its gradient. This time work *in place*, with `param -= …`, because the
-# network must see the new numbers.
+# learning rate, Q the loss and ∇Q its gradient. In 1.2 each step made a new array. Here the network must see the new
+# numbers, so no array may be new.
 
 # %% tags=["check"]
 course.check("1.5", train.update)
@@ -361,8 +361,7 @@ course.plots.accuracy_curves({"NumPy": run})
 # **What you should see.** The first epoch does most of the work: the mean loss during it is about 0.52, against 2.3
 # for guessing. After that, progress is slow. With 12,800 images and 3 epochs, the test accuracies of seven seeds
 # ranged from 0.923 to 0.934: the seed alone changes the accuracy by a percentage point. With all 60,000 images and 5
-# epochs they were 0.968 to 0.972 (2 cores, NumPy 2.4). One core of that machine needed 0.07 s per epoch for 12,800
-# images and 0.29 s for 60,000. Your seconds will differ. Your accuracy should not.
+# epochs they were 0.968 to 0.972 (2 cores, NumPy 2.4). Your seconds will differ. Your accuracy should not.
 #
 # ## Where is the knowledge?
 #
@@ -414,7 +413,7 @@ course.predictions.compare("predict_divergence", diverges)
 # | `RuntimeWarning: overflow encountered in exp`, then `nan` | softmax without subtracting the maximum |
 # | a gradient check is off by 1 % or more, though the program is right | the check was done in float32 |
 # | an array of n × n losses, and no memory left | shapes (n,) and (n, 1) were broadcast against each other |
-# | the loss does not change at all | `param = param - …` instead of `param -= …` |
+# | the loss does not change at all | the step makes new arrays, and the network keeps the old ones |
 #
 # ## Recap
 #
@@ -430,5 +429,4 @@ course.predictions.compare("predict_divergence", diverges)
 #
 # Next: in lesson 02, a framework writes the backward pass. In lesson 06, this very program runs on several
 # workers. Further reading: 3Blue1Brown's chapters on neural networks; M. Nielsen, *Neural Networks and Deep
-# Learning*; T. Ben-Nun and T. Hoefler, *Demystifying Parallel and Distributed Deep Learning* (arXiv
-# 1802.09941). The pictures on this page are drawn with matplotlib. To open images of your own, use pillow.
+# Learning*.

@@ -86,9 +86,9 @@ course.plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #     python train.py --help
 #
 # **Exercise 2.1.** Fill the gap in `train.py` with a network of dense layers: one hidden layer with `relu`, and ten
-# probabilities at the end. It has 407,050 parameters. How many hidden units is that? (Each layer has a weight for each
-# pair of input and unit, and a bias for each unit.) As in the network above the gap, the first layer says how large an
-# image is. Save the file and run this cell.
+# probabilities at the end. It has 407,050 parameters. (Each layer has a weight for each pair of input and unit, and a
+# bias for each unit.) As in the network above the gap, the first layer says how large an image is. Save the file and run
+# this cell.
 
 # %% tags=["check"]
 import train
@@ -337,16 +337,17 @@ for letter, run in recorded.items():
     print(f"; test: accuracy {run.test_accuracy.value:.3f}, loss {run.test_loss.value:.3f}")
 
 # %% [markdown]
-# Write the letters of `c`, `e`, `u` and `x` in this order, as one word. And a number: the microseconds of the Jülich log
-# are rounded, too. How many seconds did its second epoch take at most? Then state your own job's throughput, in
-# training images per second, from `samples` and *your* `epoch_time`. The grader compares it with the output.
+# Write the letters of `c`, `e`, `u` and `x` in this order, as one word. And two numbers: the microseconds of the Jülich
+# log are rounded, too. How many seconds did its second epoch take at most? How many hidden units would a network like
+# that of 2.1 have with 238,510 parameters? Then state your own job's throughput, in training images per second, from
+# `samples` and *your* `epoch_time`. The grader compares it with the output.
 
 # %% tags=["exercise"]
 samples = keras_run.header["dataset"]["train_samples"]
 seconds = [epoch.seconds.value for epoch in keras_run.epochs]
-### BEGIN SOLUTION Answer: faults_serial, four letters; s4_epoch_s and keras_throughput, numbers
+### BEGIN SOLUTION Answer: faults_serial, four letters; s4_epoch_s, hidden_units, keras_throughput
 faults_serial = "DACB"
-s4_epoch_s = 120.5e-6 * 60_000
+s4_epoch_s, hidden_units = 120.5e-6 * 60_000, (238_510 - 10) // (784 + 1 + 10)
 keras_throughput = samples / epoch_time(seconds)
 ### END SOLUTION
 low, high = interval(14, 5)
@@ -356,6 +357,7 @@ course.answers.note(
     interval_14_5_low=low,
     interval_14_5_high=high,
     s4_epoch_s=s4_epoch_s,
+    hidden_units=hidden_units,
     faults_serial=faults_serial,
 )
 

@@ -184,10 +184,10 @@ course.check("3.3", train)
 #
 # | | an untrained ResNet50V2 with |
 # |---|---|
-# | a | `input_shape=(128, 128, 3), classes=10` |
-# | b | `input_shape=(128, 128, 3), include_top=False` |
-# | c | `input_shape=(128, 128, 3), include_top=False, pooling="avg"` |
-# | d | `input_shape=(32, 32, 3), include_top=False` |
+# | a | images of 128 × 128 in colour, 10 classes |
+# | b | the same images, `include_top=False` |
+# | c | the same images, `include_top=False, pooling="avg"` |
+# | d | images of 32 × 32 in colour, `include_top=False` |
 
 
 # %% tags=["exercise"]
@@ -396,7 +396,7 @@ course.answers.note(baseline_epoch_s=course.measure.epoch_time(baseline).value)
 #     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
 #
 # On two CPU cores that were also running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s,
-# and the whole program took 47 s. On one H100, with a batch of 1,024, the first two epochs took 63 and 33 s (Torres).
+# and the whole program took 47 s.
 #
 # ## Traps
 #
@@ -406,7 +406,6 @@ course.answers.note(baseline_epoch_s=course.measure.epoch_time(baseline).value)
 # | training works, but badly; pictures are colour noise | reshape to (32, 32, 3) without transposing |
 # | the job prints nothing and reaches its time limit | `weights="imagenet"` waits for the internet |
 # | test accuracy 0.10 while the training accuracy rises | batch normalisation has not settled yet: train longer; or the test images are prepared differently |
-# | out of memory at batch 2,048 | the layers' outputs, times the batch: compute their size, reduce the batch and run everything again |
 # | fewer steps per epoch than ceil(n / batch) | the last batch was dropped, or you used another data set |
 # | a "baseline" far slower than the published one | perhaps the device waits for its pictures: lesson 04 |
 #

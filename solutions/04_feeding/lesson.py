@@ -109,13 +109,12 @@ rng = np.random.default_rng(1)
 
 
 def as_read(labels):
-    packs = np.array_split(labels, 32)
-    labels = np.concatenate([packs[n] for n in sources.order(np.arange(32), 0, 1)])
+    labels = labels.reshape(32, 200)[sources.order(np.arange(32), 0, 1)].ravel()
     return list(tf.data.Dataset.from_tensor_slices(labels).shuffle(512).as_numpy_iterator())
 
 
 by_class = np.sort(cifar.y_train)
-inside = np.concatenate([rng.permutation(pack) for pack in np.array_split(by_class, 32)])
+inside = rng.permuted(by_class.reshape(32, 200), axis=1).ravel()
 
 # %%
 orders = {
@@ -452,13 +451,11 @@ course.answers.note(conv_per_byte=conv_per_byte, faults_input=faults_input)
 #
 # | you see | cause |
 # |---|---|
-# | every epoch has the same order, the same flips and crops | `cache()` after `shuffle` or after random changes |
 # | a loss like the teeth of a saw | packs sorted by class, and shuffled only inside |
 # | the second run is far faster than the first | the system's file cache, not your change: compare runs of the same kind |
 # | more loader workers, slower | more workers than the job has cores |
 # | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound, with prefetch |
 # | out of memory (exit code 137) late in the first epoch | `cache()` after `prepare`: floats of full size |
-# | fewer images per epoch than the set has | a pack was cut off, or `drop_remainder=True` |
 # | your support team writes to you | millions of small files on the shared file system |
 #
 # ## Recap

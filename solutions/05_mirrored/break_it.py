@@ -32,8 +32,7 @@ class MeanOfReplica(keras.losses.Loss):
 
 def on_one(args, lr):
     """Return the network on one device, without any strategy."""
-    model = train.build_model(args.model, args.size)
-    model.compile(keras.optimizers.SGD(lr), "sparse_categorical_crossentropy", ["accuracy"])
+    model = train.build_mirrored(tf.distribute.get_strategy(), args.model, args.size, lr)
     model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
     return model
 

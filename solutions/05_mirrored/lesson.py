@@ -85,7 +85,7 @@ course.answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=pred
 # |---|---|---|
 # | **data** parallelism | the whole network | its part of the batch |
 # | **model** parallelism | its layers | the whole batch, after the layers before it |
-# | **pipeline** | its layers | the batch in small pieces, so that all layers are busy |
+# | **pipeline** | its layers | the batch in small pieces, so that layers work at the same time |
 # | **hybrid** | its layers | its part of the batch |
 #
 # Goals differ, too. *Faster*: the same training in less time. *Data*: more data in the same time.
@@ -153,7 +153,7 @@ course.check("5.2", train)
 # |---|---|
 # | a list of devices, `--n-gpus` of them | the strategy takes **all** devices that it sees |
 # | `MirroredStrategy(devices)` | with `OneDeviceStrategy` one device works, the others are only allocated |
-# | build and compile inside `strategy.scope()` | build outside, compile inside: `ValueError`; both outside: one device, no error; build inside, compile outside: it trains, but the optimizer counts its steps on one device |
+# | the scope, around network and optimizer | network outside, optimizer inside: `ValueError`; both outside: one device, no error; optimizer outside: it trains, but the optimizer counts its steps on one device |
 # | `for_all`: the batch | each replica gets 1/N of the work it should have, in N times the steps |
 # | `for_all`: the rate | N times fewer steps, each no longer than before |
 #
@@ -213,8 +213,8 @@ for n in (1, 2):
 #     return tf.reduce_mean(each)
 #
 # **Exercise 5.4.** On several replicas one of these two lines is wrong. Repair it in `loss_of`. `batch` is the number
-# of images on all replicas together. The check divides 8 images into 4 and 4, and into 5 and 3, as at the end of an
-# epoch.
+# of images on all replicas together. The check divides 8 images into 4 and 4, and into 5 and 3, and 6 into 4 and 2, as
+# at the end of an epoch.
 
 
 # %% tags=["exercise"]
@@ -397,7 +397,7 @@ course.answers.note(goals=goals, five_runs=five_runs)
 #
 # ## Recap
 #
-# - List the devices, create the strategy, build and compile in its scope, and scale batch and rate.
+# - List the devices, create the strategy, and scale batch and rate.
 # - Four GPUs gave 2.5 to 3.2 times the speed of one (the textbook's ResNet50V2): 61 to 81 %.
 # - Ask the variables how many copies they have. Do not trust the flag.
 # - State speedups as intervals if the log gives whole seconds.
@@ -408,5 +408,5 @@ course.answers.note(goals=goals, five_runs=five_runs)
 #
 # Next: lesson 06 shows what travels between replicas. In lesson 07, this network runs on several nodes. Further
 # reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T. Hoefler, *Demystifying Parallel and
-# Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter Lesson*,
-# 2019. If NCCL ends the job with an error: [What NCCL says](../../docs/nccl.md).
+# Distributed Deep Learning*, arXiv:1802.09941. If NCCL ends the job with an error: [What NCCL
+# says](../../docs/nccl.md).

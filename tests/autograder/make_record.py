@@ -180,7 +180,7 @@ def sealed_again(lines: list[str]) -> list[str]:
 RIGHT_ANSWERS = {"predict_accuracy": "0.97", "keras_epoch_s": "1.05"}
 RIGHT_ANSWERS |= {"keras_throughput": "57142.9", "s4_epoch_s": "7.23"}
 RIGHT_ANSWERS |= {"faults_serial": "DACB", "interval_14_5_low": "2.45455"}
-RIGHT_ANSWERS |= {"interval_14_5_high": "3.22222"}
+RIGHT_ANSWERS |= {"interval_14_5_high": "3.22222", "hidden_units": "300"}
 
 
 def write_lines(path: Path, lines: list[str]) -> Path:

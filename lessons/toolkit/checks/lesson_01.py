@@ -247,7 +247,7 @@ def check_1_5(update: Function) -> str:
         advice = "Change the parameters and leave the gradients as they are."
         raise CheckFailed("gradients stay", "gradients were changed", advice)
     if not any(part.any() for part in moved):
-        advice = "`param = param - …` makes a new array, and the network keeps the old one."
+        advice = "A minus makes a new array. How does 1.2 say that an array changes in place?"
         raise CheckFailed(expected, "nothing changed", advice)
     if not all(np.allclose(a, -0.1 * b) for a, b in zip(moved, slopes, strict=True)):
         times = moved[0][0, 0]

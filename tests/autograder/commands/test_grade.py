@@ -42,7 +42,7 @@ CASES = [
         "no test accuracy"),
     ("no answers", {"answers": {}}, 6, "no answer"),
     ("half of the answers", {"answers": RIGHT_ANSWERS | {
-        "s4_epoch_s": "8", "faults_serial": "ABCD", "interval_14_5_low": "2.8"}}, 8.8,
+        "hidden_units": "512", "faults_serial": "ABCD", "interval_14_5_low": "2.8"}}, 9,
         "which is not it"),
 ]  # fmt: skip
 

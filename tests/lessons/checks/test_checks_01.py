@@ -163,7 +163,7 @@ def stepped(factor, arrays=2, rebind=False, gradients_too=False):
         (stepped(lambda lr: lr), "uphill"),
         (stepped(lambda lr: -1.0), "rate is missing"),
         (stepped(lambda lr: -lr, arrays=1), "only the first array"),
-        (stepped(None, rebind=True), "keeps the old one"),
+        (stepped(None, rebind=True), "changes in place"),
         (stepped(None, gradients_too=True), "leave the gradients"),
         (stepped(lambda lr: -2 * lr), "rate times slope"),
     ],

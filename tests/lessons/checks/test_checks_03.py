@@ -37,6 +37,7 @@ PROGRAM_MISTAKES = [
     ("3.2", " / 255", "", "Divide the pixels by 255, once"),
     ("3.2", " / 255", " / 255 / 255", "once"),
     ("3.2", RESIZED, "tf.cast(images, tf.float32) / 255", "old size"),
+    ("3.2", "batch(batch).map(pixels)", "map(pixels).batch(batch)", "how many pictures"),
     ("3.3", ", classes=10", "", "1,000 classes"),
     ("3.3", "classes=10", "include_top=False", "leave include_top alone"),
     ("3.3", "weights=None", 'weights="imagenet"', "weights"),

@@ -104,6 +104,7 @@ def stages(words):
 
         steps = {
             "map": lambda d: d.map(decode, num_parallel_calls=args.workers),
+            "map two": lambda d: d.map(decode, num_parallel_calls=2),
             "unbatch": lambda d: d.unbatch(),
             "cache": lambda d: d.cache() if args.cache else d,
             "shuffle": lambda d: d.shuffle(args.buffer),
@@ -124,6 +125,7 @@ STAGES = [
     (stages("map, unbatch, cache, prepare, prefetch"), "a stage is missing"),
     (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "shuffle single samples"),
     (stages("map, unbatch, cache, shuffle, prepare"), "the network takes batches"),
+    (stages("map two, unbatch, cache, shuffle, prepare, prefetch"), "the arguments counts"),
 ]
 
 

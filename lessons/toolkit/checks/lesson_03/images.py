@@ -1,6 +1,7 @@
 """Checks of exercises 3.1 (bytes to images) and 3.2 (images to batches)."""
 
 from typing import Any
+from unittest import mock
 
 from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise, shown
 
@@ -55,7 +56,14 @@ def check_3_2(prepare: Function) -> str:
 
     kinds = (tf.TensorSpec((32, 32, 3), tf.uint8), tf.TensorSpec((), tf.int64))
     dataset = tf.data.Dataset.from_generator(one_by_one, output_signature=kinds)
-    ready = prepare(dataset, 48, 4)
+    shapes: list[Any] = []
+
+    def resize(images: Any, *args: Any, resize: Any = tf.image.resize, **more: Any) -> Any:
+        shapes.append(images.shape)
+        return resize(images, *args, **more)
+
+    with mock.patch.object(tf.image, "resize", resize):
+        ready = prepare(dataset, 48, 4)
     if not isinstance(ready, tf.data.Dataset):
         advice = "Return the data set that your last call returned."
         raise CheckFailed("a tf.data.Dataset", type(ready).__name__, advice)
@@ -67,6 +75,9 @@ def check_3_2(prepare: Function) -> str:
     if not isinstance(kind, tuple) or len(kind) != 2:
         advice = "The function inside .map takes two things, and returns as many."
         raise CheckFailed("images and labels", shown(kind), advice)
+    if any(shape.rank == 3 for shape in shapes):
+        advice = "How many pictures does one call resize? Which order of the stages resizes more?"
+        raise CheckFailed("tf.image.resize gets batches", "one picture", advice)
     batches = [(np.asarray(x), np.asarray(y)) for x, y in ready]
     check_batches([x.shape for x, _ in batches])
     values, labels = (np.concatenate(parts) for parts in zip(*batches, strict=True))

@@ -6,7 +6,7 @@ from typing import Any
 
 from lessons.toolkit.checks.shared.check import CheckFailed, Function, exercise, shown
 
-PIECES, EACH, SIZE, BATCH = 12, 5, 8, 8
+PIECES, EACH, SIZE, BATCH, WORKERS, BUFFER = 12, 5, 8, 8, 3, 61
 ASSIGN = "Each stage returns a new data set, which has to be assigned: `dataset = dataset.…`."
 
 
@@ -70,11 +70,15 @@ def check_switches(stages: Function) -> None:
             f"prefetch() makes what it gets ahead of time, and the network takes batches. {ASSIGN}"
         )
         raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
-    if not any("ParallelMap" in name for name in names):
-        advice = (
-            "What does the table say about the first stage? Are there as many calls as workers?"
-        )
-        raise CheckFailed("packs decoded in parallel", "one after another", advice)
+    workers = [int(stage._num_parallel_calls) for stage in watched.of("ParallelMap")]
+    if WORKERS not in workers:
+        expected = f"{WORKERS} packs decoded at once for {WORKERS} workers"
+        advice = "What does the table say about `map`? Which of the arguments counts?"
+        raise CheckFailed(expected, shown(workers) if workers else "one after another", advice)
+    buffers = [int(stage._buffer_size) for stage in watched.of("Shuffle")]
+    if BUFFER not in buffers:
+        advice = "Which of the arguments says how many samples the buffer holds?"
+        raise CheckFailed(f"a buffer of {BUFFER} samples", shown(buffers), advice)
     without = Watched(stages, prefetch=False).stages
     if any("Prefetch" in type(stage).__name__ for stage in without):
         advice = "What prefetch does can only be seen without it. Who asks for it?"
@@ -89,7 +93,12 @@ class Watched:
 
         self.calls = 0
         args = SimpleNamespace(
-            batch_size=BATCH, workers=2, buffer=60, size=SIZE, cache=cache, prefetch=prefetch
+            batch_size=BATCH,
+            workers=WORKERS,
+            buffer=BUFFER,
+            size=SIZE,
+            cache=cache,
+            prefetch=prefetch,
         )
         try:
             self.batches = stages(tf.data.Dataset.range(PIECES), self.decode, args)
@@ -124,8 +133,7 @@ class Watched:
                 raise CheckFailed(
                     f"batches of {BATCH} images, {SIZE} × {SIZE} × 3",
                     f"{tuple(images.shape)}",
-                    "unbatch() makes samples of what decode returns; prepare(…, args.size, "
-                    f"args.batch_size) makes batches of samples. {ASSIGN}",
+                    f"One stage makes samples of what decode returns, and one batches. {ASSIGN}",
                 )
             found += [int(number) for number in marks[:, 1]]
         return found
@@ -138,10 +146,12 @@ class Watched:
             stages.append(inputs[0])
         return stages
 
+    def of(self, kind: str) -> list[Any]:
+        return [stage for stage in self.stages if kind in type(stage).__name__]
+
     def caches_floats(self) -> bool:
         """Return whether a cache stores the output of `prepare` instead of the original bytes."""
         import tensorflow as tf
 
-        caches = [stage for stage in self.stages if "Cache" in type(stage).__name__]
-        kept = [tf.nest.flatten(cache.element_spec)[0] for cache in caches]
+        kept = [tf.nest.flatten(cache.element_spec)[0] for cache in self.of("Cache")]
         return any(spec.dtype.is_floating for spec in kept)

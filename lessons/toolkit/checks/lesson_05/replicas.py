@@ -122,21 +122,23 @@ def check_5_4(loss_of: Function) -> str:
         return images / images.sum(axis=1, keepdims=True)
 
     losses = -np.log(model(images)[range(8), labels])
-    for cuts in ([4], [5], []):
-        parts = np.split(np.arange(8), cuts)
+    for batch, cuts in ((8, [4]), (8, [5]), (8, []), (6, [4])):
+        parts, each = np.split(np.arange(batch), cuts), losses[:batch]
         sizes = " and ".join(str(len(part)) for part in parts)
         means = sum(losses[part].mean() for part in parts)
         mistakes = {
             means: "Each replica's mean counts as if its images were the whole batch.",
             means / 2: "That is right for two equal parts only.",
-            losses.sum(): "That is the sum over the whole batch, which grows with it.",
+            each.sum(): "That is the sum over the whole batch, which grows with it.",
         }
         found = sum(
-            number(loss_of(model, images[part], labels[part], 8), "loss_of(…)") for part in parts
+            number(loss_of(model, images[part], labels[part], batch), "loss_of(…)")
+            for part in parts
         )
         what = f"the sum of the replicas' losses, for parts of {sizes} images"
-        compare(found, float(losses.mean()), what, mistakes)
+        otherwise = "How much does one image weigh in this batch?"
+        compare(found, float(each.mean()), what, mistakes, otherwise)
     return (
-        "In parts of 4 and 4, of 5 and 3, or whole: an image weighs an eighth. TensorFlow has a "
-        "name for what you wrote: tf.nn.compute_average_loss."
+        "Whatever the parts, all images weigh the same. TensorFlow has a name for what you wrote: "
+        "tf.nn.compute_average_loss."
     )
