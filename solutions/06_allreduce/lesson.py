@@ -71,8 +71,8 @@ course.answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_s
 # %% [markdown]
 # ## Synchronous training
 #
-# Algorithm 1 of most papers on the subject: broadcast the initial parameters · each worker takes its slice of the batch
-# · forward and backward · **aggregate the gradients** · update.
+# Broadcast the initial parameters · each worker takes its slice of the batch · forward and backward · **aggregate the
+# gradients** · update.
 #
 # ## A parameter server
 #
@@ -409,10 +409,8 @@ course.plots.nodes()
 # longer one by one than fused. The two halves together take about as long as the allreduce.
 #
 # In the `full` profile, the cell measures within a node, with all its GPUs, and between two nodes (drawn above), up to
-# 512 MB, because 10 MB is too little to fill NVLink. Others measured a bus bandwidth of 208 GB/s for two A100 joined by
-# all 12 links (data sheet: 300, of which about 240 can be used; NVIDIA/nccl-tests#178 and #149). This cell's two nodes
-# use one GPU each, and so perhaps one card: 25 GB/s (data sheet). [What NCCL says](../../docs/nccl.md) explains its
-# errors, and how to see which network it uses.
+# 512 MB, because 10 MB is too little to fill NVLink. The two nodes use one GPU each, and so perhaps one card: 25 GB/s
+# (data sheet). [What NCCL says](../../docs/nccl.md) explains its errors, and how to see which network it uses.
 #
 # ## Late, and early
 #
@@ -428,8 +426,7 @@ for m in exchange.measures:
         print(f"{what:28} {1000 * m['value']:8.2f} ms per step")
 
 # %% [markdown]
-# Overlapping gains little on a CPU: the same core computes and moves the message, and MPI moves it only inside MPI's
-# calls, here in `Wait`.
+# Overlapping gains little on a CPU: the same core computes and moves the message.
 #
 # ## Write down your answers
 #

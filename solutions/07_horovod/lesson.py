@@ -321,10 +321,8 @@ for name, run in broken.items():
 # Each ratio is computed within a round, so other load on the machine affects all phases about equally. Some random
 # updates are computed again, to find ranks that skip the exchange.
 #
-# **Is the network large enough for a GPU?** A step with 256 images takes 63 GFLOP, 0.4 ms at the 156
-# TFLOP/s (TF32) of an A100's data sheet. Starting its several hundred operations takes longer: the step is
-# *launch-bound*. So in the `full` profile the network is ten times as wide: 6.2 TFLOP per step, or 80 ms at half of
-# that rate. (Computed, not measured.)
+# In the `full` profile the network is ten times as wide. Otherwise a step with 256 images would take an A100 0.4 ms
+# (63 GFLOP at 156 TFLOP/s, its data sheet's rate in TF32), less than starting its several hundred operations.
 #
 # What share of the ceiling will your ranks reach in `speed.py`, from 0 to 1?
 
@@ -357,8 +355,8 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
 # A node has four or eight GPUs. `nodes.py` trains lesson 03's network, ResNet50V2 on CIFAR-10 at 128 × 128 pixels, on
 # several nodes with your functions. On N ranks, each rank reads every N-th image.
 #
-# - Eight times Adam's usual rate may be too much for a large untrained network. So the rate is 0.0003 per rank (a
-#   guess), and Horovod's `LearningRateWarmupCallback` reaches it after one epoch (lesson 09).
+# - The rate is 0.0003 per rank (a guess), and Horovod's `LearningRateWarmupCallback` reaches it after one epoch
+#   (lesson 09).
 # - Batch normalisation is not averaged: each rank keeps running means of its own images, and rank 0's are tested.
 #
 # What does it cost to leave the node (drawn below)? The 23.5 million gradients take 94 MB. In a ring of 8 ranks each
@@ -384,8 +382,7 @@ course.plots.nodes()
 # %% [markdown]
 # **What you should see.** On several nodes the *spread* must be 0 for every size, and the *speedup* curve may bend
 # where a second node begins. The last *loss* is higher on many ranks: 8 ranks make 25 steps per epoch instead of 195
-# (lesson 09). The published speedup of this network (Torres, 2,048 images per GPU) is 0.88 of the ideal on two H100 of
-# one node, and 0.70 on four.
+# (lesson 09).
 #
 # ## Who read what?
 

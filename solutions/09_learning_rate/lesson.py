@@ -224,13 +224,12 @@ for net, found in nets.items():
 course.answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 
 # %% [markdown]
-# **What you should see.** The largest batch that is useful *in five epochs* depends on the model. It also depends on the
-# data and the optimizer.
+# **What you should see.** The largest batch that is useful *in five epochs* depends on the model.
 #
 # ## The generalisation gap
 #
-# Some large batches ended with *equal training* loss and *worse test* accuracy, in *sharp* minima, where a small step in
-# the weights raises the loss a lot (Keskar and others). With longer training the gap may disappear (Hoffer and others).
+# Some large batches ended with *equal training* loss and *worse test* accuracy (Keskar and others). With longer training
+# the gap may disappear (Hoffer and others).
 #
 # To claim a gap you need runs with the same training loss. So now all batch sizes train until it is 0.15, for at most
 # twenty epochs.
@@ -444,7 +443,6 @@ course.plots.faults(broken, path="lr", more=["momentum"])
 #   agree, and decay shortens them in time.
 # - Only `summed` looks broken at first sight (on eight workers; on four it recovers); `rate` looks merely slow. In
 #   `summed` the recorded rate is correct, but each step is eight times as long.
-# - So read the updates, the rate and the loss of the first epochs together.
 #
 # ## Write down your answers
 #
@@ -494,5 +492,4 @@ course.answers.note(steps_64=steps_64, curves=curves, five_runs=five_runs)
 #     lessons submit 09
 #
 # Next: lesson 10 does all this without Horovod, with PyTorch's own DistributedDataParallel. Further reading: P. Goyal
-# and others on ImageNet in one hour (warm-up); Y. You and others (LARS); N. Keskar and others and E. Hoffer and
-# others (the gap).
+# and others on ImageNet in one hour (warm-up); E. Hoffer and others (the gap).

@@ -169,8 +169,6 @@ for measure in probe.measures:
 #    that is twice as long as it should be.
 # 4. Choose awkward sizes: 53 images cannot be shared equally.
 #
-# The last tests fail until the exercises below are done.
-#
 # ## Unwrap it
 #
 # `--average nothing` trains the network without the wrapper. Everything else stays: the ranks meet, share the images
@@ -268,7 +266,7 @@ course.plots.nodes()
 
 # %% [markdown]
 # **What you should see.** Small buckets are sent early, from the last layer to the first. The single bucket is sent
-# when all gradients are computed. (Bars overlap because they include the wait for the link.) Each of two ranks is
+# when all gradients are computed. Each of two ranks is
 # late in every second step only, and yet *every* step takes about 40 ms longer. The step waits for the slowest rank.
 #
 # Two cores cannot show what overlap gains: Gloo moves bytes on the core that computes. NCCL moves them over the links
@@ -363,9 +361,8 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 # ## How much faster?
 #
 # `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks without
-# communication; all ranks together, with **your** `start_ranks` and `distribute`. The second picture, `my_speedup.png`,
-# is there to be shown to somebody. In the `full` profile, the network
-# is ten times as wide (lesson 07), and all buckets have 25 MB.
+# communication; all ranks together, with **your** `start_ranks` and `distribute`. In the `full` profile, the network is
+# ten times as wide (lesson 07), and all buckets have 25 MB.
 
 # %%
 words = {
@@ -388,7 +385,7 @@ course.plots.speedup_card(speed, save="my_speedup.png")
 # reach most of their ceiling. On two idle cores (AMD EPYC, no GPU) three runs had shares of 1.00, 0.93 and 0.94.
 #
 # **Open** (no points): make a step of two ranks faster without changing what is computed. Defend it with the picture
-# of the buckets, or with the rounds above. A change that gained nothing is an answer, if you say why.
+# of the buckets, or with the rounds above.
 #
 # ## Questions
 #
@@ -433,7 +430,6 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 # | you see | cause |
 # |---|---|
 # | every epoch in the same order; accuracy 0.923 instead of 0.926: two seeds differ as much, so count the orders | no `set_epoch` |
-# | `ValueError: sampler option is mutually exclusive with shuffle` | `shuffle=True` beside a sampler |
 #
 # ## Recap
 #

@@ -110,8 +110,7 @@ course.show_diff(
 # The grey line is the **ceiling**. It is measured while all ranks train at the same time, each on one rank's images,
 # and never communicate. Strong scaling can exceed it, because smaller pieces may fit into a cache.
 #
-# In the `full` profile, the network is ten times as wide, because the small one would not keep a GPU busy (lesson
-# 07).
+# In the `full` profile, the network is ten times as wide (lesson 07).
 
 # %%
 ranks = min(48, ranks or (course.two_nodes() if profile == "full" else 2))
@@ -133,8 +132,6 @@ course.plots.scaling_study(runs)
 # **What you should see.** On two idle cores, both epoch and weak scaling come close to the silent copies. Strong
 # scaling stays a little behind: with half the images per step, a rank computes for half as long but exchanges just as
 # much.
-#
-# **Efficiency above 1** needs an explanation, such as a baseline that was slowed down.
 #
 # ## One number for what is lost
 #

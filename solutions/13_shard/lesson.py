@@ -29,7 +29,7 @@
 # ```
 #
 # You write all three with `torch.distributed`, replace them with PyTorch's `fully_shard` (FSDP2), and then leave the
-# node. Every rank still reads its own texts and computes all layers.
+# node.
 #
 # The network is lesson 00's GPT. Allow 110 minutes. On two CPU cores, all jobs on this page take about a minute.
 #
@@ -233,7 +233,6 @@ course.plots.staircase(probes, save="my_staircase.png")
 # %% [markdown]
 # **What you should see.**
 #
-# - Activations pile up in the forward pass and are freed in the backward pass.
 # - Stage 1 collects all gradients after the backward pass, stage 2 unit by unit: after each peak, only this rank's
 #   part of a block's gradients is left.
 # - In stage 3 and `fsdp`, each bump is a block that is gathered, computed, and freed.
@@ -321,20 +320,19 @@ print(f"Without messages, a step takes {measure(nodes['fsdp'], 'compute_s'):.3f}
 # ## When does a gather hide?
 #
 # While one block computes, the next one's parameters can arrive. If everything overlaps, a step takes as long as the
-# longer of the two: computing, or the messages between the nodes. From the numbers above: how many megabytes per second
-# must the links into a node carry, so that FSDP's ranks never wait?
+# longer of the two: computing, or the messages between the nodes. Suppose that faster ranks compute a step of your
+# FSDP job in 20 ms. How many **gigabits** per second must the links into a node carry, so that they never wait?
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: set own_mbs to a number, in MB/s
-own_mbs = measure(nodes["fsdp"], "node_mb") / measure(nodes["fsdp"], "compute_s")
+### BEGIN SOLUTION Answer: set link_20ms to a number, in Gbit/s
+link_20ms = 8 * measure(nodes["fsdp"], "node_mb") / 1000 / 0.020
 ### END SOLUTION
-course.answers.note(own_mbs=f"{own_mbs:.4g}")
+course.answers.note(link_20ms=f"{link_20ms:.4g}")
 course.plots.hiding(nodes, save="my_links.png")
 
 # %% [markdown]
 # **What you should see.** To the right of its bend, a curve is flat: messages hide. One or two Gbit/s were enough for
-# four ranks on two cores. A GPU at 400 TFLOP/s computes thousands of times as fast as such a core (below 0.1
-# TFLOP/s), for a larger network (`link_7b`, below).
+# four ranks on two cores. A GPU computes thousands of times as fast, for a larger network (`link_7b`, below).
 #
 # ## Break it
 #
@@ -483,5 +481,4 @@ course.answers.note(link_7b=f"{link_7b:.4g}", six_records=six_records)
 #
 #     lessons submit 13
 #
-# Further reading: Rajbhandari and others, *ZeRO*, arXiv:1910.02054; Zhao and others, *PyTorch FSDP*,
-# arXiv:2304.11277.
+# Further reading: Rajbhandari and others, *ZeRO*, arXiv:1910.02054.

@@ -195,7 +195,6 @@ course.answers.note(best_loader=f"{best_loader:.3f}", best_overlap=f"{best_overl
 # need PyTorch's documentation, of `DataLoader` and of `AdamW`.
 #
 # - `batches`: each text takes 2 ms to read. The texts are shuffled already.
-#   (On a GPU, the copy can overlap, too: `pin_memory=True` in the loader, `non_blocking=True` in `.to`.)
 # - `gradients`: adding gradients of single texts (*accumulation*) is for batches that do not fit into memory.
 # - `optimizer`: AdamW has three implementations. On a CPU, it takes the slowest one unless you ask for another.
 # - `note`: on a GPU, `.item()`, `.tolist()`, `.cpu()`, `float()`, `print` and `if` wait until its stream has finished
@@ -327,10 +326,8 @@ course.predictions.compare("predict_compiled", compiled, how="counted")
 # %% [markdown]
 # **What you should see.** float32, bfloat16 and scaled float16 reach the same loss, about 3.15. Without scaling, more
 # than nine in ten gradients are 0, and the loss stays above 3.4. The compiled network trains alike in all three ways.
-# It is compiled five times with `dynamic=False`, twice by default, and once with `dynamic=True` (PyTorch 2.13). Padding
-# all texts to one length would need one compilation, too, but a quarter of the tokens would be padding. After eight
-# compilations of a function (`recompile_limit`) PyTorch compiles it no more, with a warning: shapes that have code
-# keep it, all others run as plain Python.
+# It is compiled five times with `dynamic=False`, twice by default, and once with `dynamic=True` (PyTorch 2.13). After
+# eight compilations of a function (`recompile_limit`) PyTorch compiles it no more, with a warning.
 #
 # ## Break it
 #
@@ -435,7 +432,6 @@ course.answers.note(thin_product=f"{thin_product:.3f}", mfu_h100=f"{mfu_h100:.4f
 # | the input is as long as the computing, and the processor idles meanwhile | the `DataLoader` has no workers |
 # | hundreds of operations, each a few microseconds long | batch or network too small, a loop over parameters |
 # | the first step of each kind takes seconds | a new shape is compiled |
-# | the loss in float16 falls more slowly, nothing else is wrong | small gradients became 0 |
 # | `No working C++ compiler found`, or on a GPU `Failed to find C compiler` | `inductor` needs one, on compute nodes too |
 #
 # ## Recap
@@ -444,11 +440,10 @@ course.answers.note(thin_product=f"{thin_product:.3f}", mfu_h100=f"{mfu_h100:.4f
 # - Small operations are limited by overhead and bandwidth, large ones by the peak.
 # - Read a trace before you pull a lever: what runs, what waits, how long is one operation?
 # - Measure before and after in turns, and check that the loss stays the same.
-# - float16 needs loss scaling. Before the first compilation, say which lengths may change.
 #
 # **Submit** your work in a terminal:
 #
 #     lessons submit 14
 #
-# Further reading: Williams and others, *Roofline*, doi:10.1145/1498765.1498785; Chowdhery and others, *PaLM* (which
-# defines MFU), arXiv:2204.02311.
+# Further reading: Williams and others, *Roofline*, doi:10.1145/1498765.1498785; Chowdhery and others, *PaLM* (MFU),
+# arXiv:2204.02311.

@@ -271,21 +271,22 @@ for way, each in {"all-reduce": workers, "synchronous": server, "asynchronous": 
 # - `table_gb`: a table has a billion rows of 64 float32 numbers. How many GB (1e9 bytes) is it? `step_mb`: a step uses
 #   4,096 different rows. How many MB does its worker read from the servers and send to them together?
 # - `which_way`: each of these jobs trained with the same 6,400 images and 32 images per worker and step. Which record
-#   is of two workers in step (with a server or an all-reduce), which of two that did not wait, and which of a server
-#   with one worker? Write the three letters in this order, as one word.
+#   is of two workers in step, which of two that did not wait, which of one worker, and which of four in step? Write the
+#   four letters in this order, as one word.
 #
 # | record | mean staleness | loss of epochs 1 and 2 |
 # |---|---|---|
 # | A | 0 | 0.4617, 0.1915 |
 # | B | 0 | 0.5484, 0.2246 |
 # | C | 0.35 | 0.4721, 0.1969 |
+# | D | 0 | 0.6870, 0.2683 |
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: five numbers, and which_way with three letters
+### BEGIN SOLUTION Answer: five numbers, and which_way with four letters
 sync_updates, async_updates = 10 / 0.2, 3 * 10 / 0.1 + 10 / 0.2
 slow_staleness = 3 * 2
 table_gb, step_mb = 1e9 * 64 * 4 / 1e9, 2 * 4096 * 64 * 4 / 1e6
-which_way = "BCA"
+which_way = "BCAD"
 ### END SOLUTION
 course.answers.note(sync_updates=sync_updates, async_updates=async_updates)
 course.answers.note(slow_staleness=slow_staleness, which_way=which_way)

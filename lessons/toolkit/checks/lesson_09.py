@@ -128,7 +128,7 @@ def check_lars(lars: Function) -> None:
             raise CheckFailed("an unchanged gradient for biases of 0", shown(biases), advice)
     [still] = lars([np.ones(2)], [np.zeros(2)], 0.01)
     if not np.array_equal(still, np.zeros(2)):
-        advice = "Do not divide by the length of a gradient that is 0."
+        advice = "How long is this gradient, and what does your formula divide by?"
         raise CheckFailed("a gradient of 0 stays 0", shown(still), advice)
 
 

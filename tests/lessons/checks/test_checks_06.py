@@ -250,15 +250,15 @@ MEAN = "gradients = mc.gradients(gradients, 0)"
         ([("math.ceil(epochs * n / (batch * nranks))", "int(epochs / nranks) * n // batch")],
          "is 0"),
         ([("math.ceil(epochs * n / (batch * nranks))", "math.ceil(epochs * n / batch)")],
-         "on every rank"),
+         "on all ranks"),
         ([("math.ceil(epochs * n / (batch * nranks))", "epochs * n // (batch * nranks)")],
-         "round up"),
+         "left over"),
         ([(FIRST, "    pass")], "mc.init(…) is missing"),
         ([(MEAN, "pass")], "mc.gradients(…) is missing"),
         ([(MEAN, "grads = mc.gradients(gradients, 0)")], "*return* new arrays"),
         ([(LAST, "    pass")], "mc.finalize(…) is missing"),
         ([("totsize, \"numpy\"", "4, \"numpy\"")], "total number of parameters"),
-        ([("100, max_steps, 2, 200", "100, 200, 2, max_steps")], "a report every 200"),
+        ([("100, max_steps, 2, 200", "100, 200, 2, max_steps")], "what is max_steps"),
     ],
 )  # fmt: skip
 def test_calls_that_are_wrong(change, advice):

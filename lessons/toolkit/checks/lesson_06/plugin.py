@@ -17,10 +17,7 @@ RETURNED = {"broadcast": 0.01, "gradients": 0.0}
 # The first arguments of two calls, and what they mean.
 ARGUMENTS = {
     "init": ((1, 1, 50_890), "totsize is the total number of parameters."),
-    "config_team": (
-        (0, 0, 100, 4, 2, 200),
-        "config_team(0, 0, 100, max_steps, 2, 200): a report every 200 steps.",
-    ),
+    "config_team": ((0, 0, 100, 4, 2, 200), "What is max_steps in your program?"),
 }
 
 
@@ -53,8 +50,8 @@ def check_6_4(train: Any) -> str:
         epochs, _, n, batch = numbers
         mistakes = {
             0.0: "int(4 / 8) is 0. How often does your formula cut something off?",
-            right - 1: "Round up: the last, smaller batch is a step, too.",
-            epochs * n // batch: "Each update takes a batch on every rank: batch * nranks samples.",
+            right - 1: "A few images are left over. What happens to them?",
+            epochs * n // batch: "How many images does an update use on all ranks together?",
         }
         check_number(train.steps, "steps", numbers, right, mistakes)
     mc = Recorder()
@@ -69,7 +66,8 @@ def check_6_4(train: Any) -> str:
     given = dict(mc.calls)
     for name, (arguments, advice) in ARGUMENTS.items():
         if given[name][: len(arguments)] != arguments:
-            raise CheckFailed(f"{name}{arguments}", f"{name}{given[name]}", advice)
+            expected = f"the arguments of {name} that the page's call has, in this program"
+            raise CheckFailed(expected, f"{name}{given[name]}", advice)
     if not all(np.all(param == np.float32(RETURNED["broadcast"])) for param in trained):
         raise CheckFailed(
             "rank 0's parameters, updated with the mean gradients",
