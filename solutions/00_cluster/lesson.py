@@ -82,8 +82,8 @@ course.plots.writing(gpt, save="my_first_gpt.png")
 #
 # **Exercise 0.1.** Open `job.sbatch` (double-click it in the list of files) and fill in the five empty directives:
 # two tasks, both on one node, and five minutes. The names of both output files begin with `00_cluster_` and the
-# job's number. One ends in `.out`, and the other ends in `.err`. Save the file with Ctrl+S, then run the next cell.
-# It checks the exercise: it says what it expected, what it found and what to try.
+# job's number, whatever `--job-name` says. One ends in `.out`, and the other in `.err`. Save the file with Ctrl+S, then
+# run the next cell. It checks the exercise: it says what it expected, what it found and what to try.
 
 # %% tags=["check"]
 course.check("0.1", Path("job.sbatch"))
@@ -158,8 +158,8 @@ course.plots.node_grid(run)
 
 # %% [markdown]
 # **What you should see.** The picture has one square per task, in the row of its node. Below them is the job's
-# timeline from submission to end. On a cluster, the job ran on hosts other than this notebook's. A laptop is only
-# one machine, and the first fact of the job says `site: laptop`.
+# timeline from submission to end. On a cluster, the job usually ran on hosts other than this notebook's. A laptop is
+# only one machine, and the first fact of the job says `site: laptop`.
 #
 # ## Kill a rank
 #
@@ -204,14 +204,10 @@ course.predictions.compare("predict_survivor", survivor, how="saw")
 #
 #     source ../../.venv/bin/activate
 #
-# Then choose where your jobs run, unless you did so before the first job. The first command lists the
-# computers that the course knows:
+# Then choose where your jobs run, unless you did so before the first job. On a cluster, give its name and, if needed,
+# the project to charge:
 #
-#     cluster sites
 #     cluster use laptop
-#
-# On a cluster, give its name and, if needed, the project to charge:
-#
 #     cluster use juwels --account PROJECT
 #
 # This writes `~/.dl-course/site.sh`. The file contains everything that differs between computers: account and
@@ -255,8 +251,8 @@ for line in lines:
 
 # %% [markdown]
 # **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets, `CF` *configuring* the
-# nodes, and `R` *running*. After the cancel, only the accounting still lists the job, as `CANCELLED`, with the
-# seconds for which it held its core.
+# nodes, `R` *running*, and `CG` *completing*. Soon after the cancel, only the accounting still lists the job, as
+# `CANCELLED`, with the seconds for which it held its core.
 #
 # Learn these commands: they work on every Slurm machine (`sacct` where it keeps accounts).
 #
@@ -409,17 +405,11 @@ course.answers.note(faults_jobs=faults_jobs)
 #
 # **Cores and GPUs.** `1 cores` in a task's line of a job with several means **binding**: the launcher has tied this
 # task to one core. If each task on a node names *all* cores of the job, nothing is bound, and they may get in each
-# other's way. These commands print how many cores you may use, and which ones. (Two tasks with the same list share
-# its cores.)
+# other's way. This command prints which cores you may use. (Two tasks with the same list share its cores.)
 #
-#     nproc
 #     taskset --cpu-list --pid $$
 #
-# To see the GPUs of the node that you are on, type
-#
-#     nvidia-smi
-#
-# Most login nodes have no GPU. To look at the node of a running job:
+# `nvidia-smi` shows the GPUs of a node. Most login nodes have none. On the node of a running job:
 #
 #     srun --jobid=JOB --overlap nvidia-smi
 #
@@ -444,11 +434,8 @@ course.plots.nodes()
 #
 # | you see | cause |
 # |---|---|
-# | one line instead of four | no launcher before `python` |
-# | every line says rank 0 of 1 | no launcher that starts ranks (or one that does not match the MPI), or `facts` finds no variable; the exit code is 0 |
 # | the second run has overwritten the first | no `%j` in `--output` |
 # | output empty until the end | no `-u` |
-# | output empty, `ModuleNotFoundError` in the error file | module or environment not loaded |
 # | `sbatch` asks for an account, or uses the wrong partition (at a centre; not run here) | the site's file was not read: `source ~/.dl-course/site.sh` |
 # | `COMPLETED 0:0`, but the program failed | a failing `srun` followed by an `echo`: the exit code of the last line counts; `set -e` ends the job at the first failure |
 #
@@ -459,11 +446,10 @@ course.plots.nodes()
 # - Requesting tasks starts none of them. One dead rank ends the job for all ranks (`launch` asks Slurm for that).
 # - A job's results and errors go to two files, whose names contain the job's number.
 # - You pay for the cores that you hold. The accounting says how long you held them.
-# - What differs between computers is in the site's file.
 #
 # **Submit** your work, in the terminal:
 #
 #     lessons submit 00
 #
-# This packs the folder and lists what is in the package. Further reading: your centre's support pages, the
-# Slurm quick start, the MPI tutorial and the mpi4py documentation, which lesson 06 uses.
+# This packs the folder and lists what is in the package. Further reading: your centre's support pages, and the
+# Slurm quick start.

@@ -191,9 +191,8 @@ course.plots.losses({name: [loss(w) for w in path] for name, path in rates.items
 # that adds them up. With enough hidden neurons, this form comes as close as you like to *any* continuous
 # function on an interval. That is what *function approximation* means.
 #
-# Here is a network for thirty points on a wilder curve. Its loop runs the forward pass, then the backward
-# pass, then takes a step. Read a name like `d_out` as "how much the loss grows when `out` grows". It is a
-# slope, as above.
+# Here is a network for thirty points on a wilder curve. Read a name like `d_out` as "how much the loss grows when
+# `out` grows". It is a slope, as above.
 
 
 # %%
@@ -274,11 +273,10 @@ import train
 course.check("1.3", train.forward, train.backward)
 
 # %% [markdown]
-# **Exercise 1.4.** The gradient of all 60,000 images is exact, but allows only one step per epoch. The
-# gradient of 32 images is noisier, but allows 1,875 steps. So shuffle the images, cut them into batches, and
-# take one step for each batch. This is **stochastic gradient descent**. (MNIST is already shuffled. Without shuffling,
-# the accuracy was still 0.92 to 0.93: 12,800 images, three seeds.) A colleague wrote `minibatches` like this. All
-# batches have the right size, and yet an epoch misses 37 % of the images. Repair it.
+# **Exercise 1.4.** The gradient of all 60,000 images is exact, but allows only one step per epoch. The gradient of 32
+# images is noisier, but allows 1,875 steps. So shuffle the images, cut them into batches, and take one step for each
+# batch. This is **stochastic gradient descent**. A colleague wrote `minibatches` like this. All batches have the right
+# size, and yet an epoch misses 37 % of the images. Repair it.
 #
 #     return [rng.permutation(n)[first : first + batch] for first in range(0, n, batch)]
 
@@ -306,8 +304,8 @@ course.check("1.5", train.update)
 # error of Z is. **C** Compute the derivatives of the loss with respect to X and Y, dL/dX and dL/dY. **D**
 # Subtract dL/dX and dL/dY from X and Y.
 #
-# - `five_runs`: in the runs at the top of the page, `few` reads the first 1,280 images ten times per epoch, `nothing` is
-#   intact, `output` updates only w2 and b2, `relu` lets all slopes through relu, and `sorted` reads all zeros first,
+# - `five_runs`: in the runs at the top of the page, `few` reads the first 1,280 images ten times per epoch, `nothing`
+#   is intact, `output` updates only w2 and b2, `relu` lets all slopes through relu, and `sorted` reads all zeros first,
 #   then all ones, and so on. Write their letters in this order, as one word.
 #
 # | run | accuracy on the training images, last epoch | test accuracy |
@@ -318,9 +316,10 @@ course.check("1.5", train.update)
 # | D | 0.753 | 0.757 |
 # | E | 0.979 | 0.240 |
 #
-# **Open, for no points.** Make one of the five: in a copy of `train.py`, `wrong.py`, take relu's mask out of `backward`,
-# and run `python wrong.py --train-samples 12800 --epochs 6` in a terminal. Then reach a test accuracy of 0.95 with 12,800
-# images and three epochs. Change one thing at a time, try three seeds for each, and say which change you would defend.
+# **Open, for no points.** Make one of the five: in a copy of `train.py`, `wrong.py`, take relu's mask out of
+# `backward`, and run `python wrong.py --train-samples 12800 --epochs 6` in a terminal. Then reach a test accuracy of
+# 0.95 with 12,800 images and three epochs. Change one thing at a time, try three seeds for each, and say which change
+# you would defend.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set each name of the list above to a number, letters or digits in quotes

@@ -87,8 +87,8 @@ course.plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #
 # **Exercise 2.1.** Fill the gap in `train.py` with a network of dense layers: one hidden layer with `relu`, and ten
 # probabilities at the end. It has 407,050 parameters. (Each layer has a weight for each pair of input and unit, and a
-# bias for each unit.) As in the network above the gap, the first layer says how large an image is. Save the file and run
-# this cell.
+# bias for each unit.) As in the network above the gap, the first layer says how large an image is. Save the file and
+# run this cell.
 
 # %% tags=["check"]
 import train
@@ -212,8 +212,8 @@ def epoch_time(seconds):
 course.check("2.3", epoch_time)
 
 # %% [markdown]
-# Back to the run at the top of this page. Its last two epochs took 7.7 and 10.4 s: the same work, a third longer. "About
-# 9 s" is all that you can say, and no rounding warns you of that: only repeats do.
+# Back to the run at the top of this page. Its last two epochs took 7.7 and 10.4 s: the same work, a third longer.
+# "About 9 s" is all that you can say, and no rounding warns you of that: only repeats do.
 #
 # **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on four do not
 # mean a speedup of 2.80, but a speedup between two numbers. Which numbers?
@@ -241,8 +241,8 @@ def throughput_interval(samples, seconds):
 course.check("2.4", interval, throughput_interval)
 
 # %% [markdown]
-# Look for a finer unit first. The Jülich log contains more than whole seconds. `119us` is uncertain by 0.4 %, and `7s` by
-# 7 %:
+# Look for a finer unit first. The Jülich log contains more than whole seconds. `119us` is uncertain by 0.4 %, and `7s`
+# by 7 %:
 #
 #     60000/60000 [======] - 8s 131us/sample - loss: 0.2006 - acc: 0.9404
 #     60000/60000 [======] - 7s 120us/sample - loss: 0.0815 - acc: 0.9749

@@ -78,8 +78,8 @@ course.answers.note(predict_bytes=predict_bytes)
 # *pickles*, and unpickling a file runs whatever its author wrote into it. So `data.load` verifies their
 # checksums first.
 #
-# In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue. A colleague's `decode` turns
-# such a row into an image: `return row.reshape(32, 32, 3)`. What is in these eight photographs?
+# In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue. A colleague's `decode`
+# turns such a row into an image: `return row.reshape(32, 32, 3)`. What is in these eight photographs?
 
 # %%
 import numpy as np
@@ -160,7 +160,7 @@ course.check("3.2", train.prepare)
 #
 # *Keras Applications* has some seventy well-known networks, ready to build. In ResNet50, VGG16 or DenseNet121, the
 # number is the depth: convolutions and dense layers. ResNet (2015) made 50, 101 and 152 layers trainable by adding a
-# block's input to its output. V2 (2016) put the normalisation first.
+# block's input to its output.
 #
 # | argument | meaning |
 # |---|---|
@@ -268,8 +268,6 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 # (three decimal digits) and adds in float32 on an A100 or H100, and has 23 bits for both on a V100 or a CPU. When you
 # quote a throughput, quote the precision with it.
 #
-# An epoch of *n* images takes ⌈*n* / batch⌉ steps: the last batch may be smaller.
-#
 # ## Run it
 #
 # The optimizer is SGD with a rate of 0.01, as in Barcelona's program. The first job trains ResNet50V2. The
@@ -307,8 +305,8 @@ for number, (loss, accuracy) in enumerate(zip(*published.values(), strict=True),
 #   14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres' textbook).
 # - On two CPU cores, with 256 images of 32 × 32 in batches of 32, we saw 6 to 11 s for the first epoch, 2 to
 #   5 s for the others, and losses of about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
-# - **The first epoch does not count.** In it, TensorFlow traces some 190 layers into a graph, optimizes it and allocates
-#   memory. Here it takes two or three times as long as the second.
+# - **The first epoch does not count.** In it, TensorFlow traces some 190 layers into a graph, optimizes it and
+#   allocates memory. Here it takes two or three times as long as the second.
 #
 # **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** With batch normalisation
 # and so few steps, that is no bug. (In a network without it, look for one.) *Batch normalisation* trains with the
@@ -316,8 +314,8 @@ for number, (loss, accuracy) in enumerate(zip(*published.values(), strict=True),
 # cores we measured an accuracy of 0.097 on the test images and 0.22 in training. After a few hundred steps, the
 # averages have settled. So the `smoke` profile does not grade test accuracy here.
 #
-# Before the second job: with pictures of 32 × 32, `cnn` has 1.6 million parameters, and MobileNet has 3.2 million. Which
-# of them reads more images per second, and by what factor? Bet.
+# Before the second job: with pictures of 32 × 32, `cnn` has 1.6 million parameters, and MobileNet has 3.2 million.
+# Which of them reads more images per second, and by what factor? Bet.
 
 # %%
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
@@ -394,9 +392,6 @@ course.answers.note(baseline_epoch_s=course.measure.epoch_time(baseline).value)
 #
 #     sbatch job.sbatch --model ResNet152V2 --size 32 --train-samples 256 --test-samples 128 --batch-size 32 --epochs 3
 #     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
-#
-# On two CPU cores that were also running other programs, the three epochs of the `smoke` profile took 19, 6 and 5 s,
-# and the whole program took 47 s.
 #
 # ## Traps
 #

@@ -225,9 +225,8 @@ course.expectations.compare(
 #   the run is **input-bound**, and the device waits. On two CPU cores, even the small network is compute-bound. An
 #   H100 (the dotted line) processes 3,600 images of 128 × 128 per second, so there the input matters. (Another
 #   machine, larger images: do not divide by it.)
-# - Torres' textbook measured both cases on an H100. With a light network, the GPU processed 1,598 images per second
-#   without loader processes, 10,818 with 8 of them, and 10,496 with 20: more help, until there are enough. With a heavy
-#   network, it processed 88 to 95 images per second, with any number of processes.
+# - Torres' textbook measured both cases on an H100: with a light network, 1,598 images per second without loader
+#   processes and 10,818 with 8 of them; with a heavy one, 88 to 95 with any number.
 #
 # ## Cold and warm
 #
@@ -398,8 +397,8 @@ print(f"Below {arithmetic / bandwidth:.1f} operations per byte, this core waits 
 # weight is used once: this core waits.
 #
 # **Question.** A 3 × 3 convolution turns 256 channels of 32 × 32 points into 256 channels of the same size. How many
-# operations per byte does it do for a single sample? (float32; count weights, input and output once.) Can this core feed
-# it?
+# operations per byte does it do for a single sample? (float32; count weights, input and output once.) Can this core
+# feed it?
 #
 # ## Which record is which fault?
 #

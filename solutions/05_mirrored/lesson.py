@@ -136,9 +136,9 @@ course.show_diff(
 
 # %% [markdown]
 # Each device must hold the whole network, as you said in 5.1, and all copies must stay equal. The strategy takes care
-# of both, for everything that is trained and was created in its scope. (Batch normalisation's running means differ. They
-# are averaged when they are read. `compile` enters the scope of its network by itself. But the
-# optimizer that you pass to it was created before that.)
+# of both, for everything that is trained and was created in its scope. (Batch normalisation's running means differ.
+# They are averaged when they are read. `compile` enters the scope of its network by itself. But the optimizer that you
+# pass to it was created before that.)
 #
 # **Exercise 5.2.** Complete `build_mirrored` in `train.py`. Variables that are *created* inside the scope get a
 # copy on every device. The optimizer has variables, too.
@@ -162,10 +162,10 @@ course.check("5.2", train)
 #
 # ## The same training?
 #
-# **Exercise 5.3.** Complete `for_all` in `train.py`: what must batch and rate of one replica become, so that the table's
-# last two rows do not happen? Then write its inverse. `same_work(n)` returns the batch and rate to pass to the program
-# so that *n* replicas train exactly like one with batch 128 and rate 0.02: same images, same mean gradient, same
-# steps.
+# **Exercise 5.3.** Complete `for_all` in `train.py`: what must batch and rate of one replica become, so that the
+# table's last two rows do not happen? Then write its inverse. `same_work(n)` returns the batch and rate to pass to the
+# program so that *n* replicas train exactly like one with batch 128 and rate 0.02: same images, same mean gradient,
+# same steps.
 
 
 # %% tags=["exercise"]
@@ -351,9 +351,9 @@ course.plots.faults(broken, path="", more=["replicas", "first_loss", "away_after
 #
 # - The spread between the replicas is 0 in all runs on two: the strategy adds the same gradient to every
 #   copy, right or wrong.
-# - `scope` computes the right result: it *is* one device. Neither loss nor accuracy shows that the second device
-#   is idle. A variable's number of copies does, and on several GPUs the
-#   seconds and the utilisation in `nvidia-smi` do. (Not its memory: TensorFlow reserves that on every GPU that it sees.)
+# - `scope` computes the right result: it *is* one device. Neither loss nor accuracy shows that the second device is
+#   idle. A variable's number of copies does, and on several GPUs the seconds and the utilisation in `nvidia-smi` do.
+#   (Not its memory: TensorFlow reserves that on every GPU that it sees.)
 # - `rate` takes half the correct step and `mean` twice the correct step. `mean` is the fault of
 #   exercise 5.4. It also shows in the loss: guessing costs ln 10 = 2.303, and two replicas that each count as the whole
 #   batch report 4.6.
@@ -393,7 +393,6 @@ course.answers.note(goals=goals, five_runs=five_runs)
 # | rate 0.02 instead of 0.04; loss 2.302 instead of 2.300 after five epochs of a tiny network | the rate was not scaled, and there are half as many steps |
 # | a loss that differs from one device's in the second digit, before anything was learnt | batch normalisation by replica: 3.28, not 3.12, for 32 images that get brighter from the first to the last |
 # | the loss begins at 4.6, twice as high | the mean over one replica's images, then the sum of the gradients: twice the rate |
-# | four GPUs slower than one: 26 s against 21.5 s | the mean of two epochs includes the first: 29 and 14 s on one GPU, 47 and 5 s on four (J. Torres' textbook) |
 #
 # ## Recap
 #

@@ -39,8 +39,8 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # ## Four runs, and no error
 #
 # Four ranks train one network on the same images, and add up their gradients with a function like the one that you will
-# write. One run is intact. In each of the others one line is wrong, and nothing was printed. Is the lowest loss the right
-# one? After this page you can tell them apart.
+# write. One run is intact. In each of the others one line is wrong, and nothing was printed. Is the lowest loss the
+# right one? After this page you can tell them apart.
 
 # %%
 recorded = {
@@ -376,7 +376,7 @@ for n in (4_000, 102_500_000):
 #
 # `backends.py` times MPI and Gloo, and NCCL where there are GPUs. **Algorithm bandwidth** is n bytes / seconds. **Bus
 # bandwidth** is algorithm bandwidth times 2(p − 1)/p: the bytes that each rank of a ring really moves. Compare bus
-# bandwidth with the data sheet. NVIDIA's nccl-tests (`all_reduce_perf`) prints both as `algbw` and `busbw`.
+# bandwidth with the data sheet.
 #
 # Most of a network's gradient arrays are small. Horovod and DDP copy many into one buffer and send that: **fusion**.
 
@@ -436,7 +436,8 @@ for m in exchange.measures:
 # - `servers_16`: 16 workers use k separate servers. From which k on does the busiest server move no more bytes than a
 #   rank in a ring of 16?
 # - `four_runs`: here is more about the four runs from the top of the page, which are runs of `break_it.py` on **four**
-#   ranks. Which is `divide`, which `half`, which `nothing`, which `slice`? Write the letters in this order, as one word.
+#   ranks. Which is `divide`, which `half`, which `nothing`, which `slice`? Write the letters in this order, as one
+#   word.
 #
 # | run | spread at the end | length of the first step, times that of C | test accuracy |
 # |---|---|---|---|
@@ -471,7 +472,7 @@ course.predictions.compare("predict_server_mb", 820, "MB", how="computed")
 # | you see | cause |
 # |---|---|
 # | runs with 100 floats, hangs with a million | blocking sends around the ring (`send`) |
-# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate. With 4, 8 and 16 times the rate, accuracy is 0.922, 0.909 and 0.20 |
+# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate |
 # | accuracy 0.910, `param_spread` 0.89 | no broadcast and unlike seeds, or the result of `mc.broadcast` thrown away |
 # | accuracy 0.924, loss 0.299, `param_spread` 0.24 | what `mc.gradients` returns was not assigned: no exchange |
 # | accuracy 0.924, spread 0, not the parameters of one rank | all ranks read the same half |

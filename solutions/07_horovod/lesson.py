@@ -125,9 +125,6 @@ course.check("7.2", train)
 # its own order. But different seeds also mean different start parameters. `train.py` has already imported the function
 # that you need. Which ranks call it?
 #
-# Horovod's callback `BroadcastGlobalVariablesCallback` acts *after* the first batch, which each rank then trains from
-# its own parameters. This program does it before that.
-#
 # **Exercise 7.4.** Complete `checkpoints`: step 5. It returns the list of Keras callbacks that write the weights, and
 # nothing else, into the file. On two nodes, too, there must be one writer.
 
@@ -232,8 +229,6 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 # - `--without seeds`: all ranks shuffle in the same order;
 # - `--without guard`: every rank saves, under the same name.
 #
-# (`--without init` ends with the table's error message.)
-#
 # Which of the six faults leave the ranks with *different* parameters at the end? Write their first letters in
 # alphabetical order as one word, such as `"bs"`. Two names begin with s: write `c` for `scale`.
 
@@ -272,8 +267,8 @@ course.plots.faults(broken)
 #
 # - Without the broadcast the ranks take the *same* steps from different starts, so the distance never changes.
 # - On rank 0, `seeds` ends exactly like `average`: the mean of two equal gradients is that same gradient.
-# - `guard`: in each of six saves one rank wrote and the other failed with `unable to lock file`. Without file locks, one
-#   save in five failed with `bad object header version number`.
+# - `guard`: in each of six saves one rank wrote and the other failed with `unable to lock file`. Without file locks,
+#   one save in five failed with `bad object header version number`.
 #
 # **Exercise 7.6.** `diagnose(start, end, rate)` names the fault. It gets the spread before the first step, the
 # spread at the end, and the rate divided by (rate of one rank × ranks). It returns `"average"`, `"broadcast"`,
@@ -475,9 +470,9 @@ print(f"{travels:.0%} of the time; {negotiated:.0%} go into negotiating, while n
 course.plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
-# **What you should see.** A tensor is *negotiated* from the moment one rank has its gradient until all have it. Then it
-# *travels*, often together with others. Long negotiation means unequal work among the ranks, and long travel little
-# computation per gradient. `chrome://tracing` shows the whole file.
+# **What you should see.** A tensor is *negotiated* from the moment one rank has its gradient until all have it. Then
+# it *travels*, often together with others. Long negotiation means unequal work among the ranks, and long travel little
+# computation per gradient.
 #
 # ## On your cluster
 #

@@ -169,8 +169,8 @@ def distribute(comm, load):
 #     def get_filenames(path):
 #         return sorted(os.listdir(path))
 #
-# `shutdown_on_error=True` prints the message once and ends all ranks. Complete `my_files` in `train.py`, too. Its
-# list comes from `list_parts`, which sorts the names, so every run divides the files in the same way.
+# `shutdown_on_error=True` prints the message once and ends all ranks. Complete `my_files` in `train.py`, too. It shares
+# out the parts alone, in their order, so every run divides the files in the same way.
 
 # %% tags=["check"]
 import train
@@ -191,8 +191,8 @@ course.check("8.3", distribute, train)
 #
 # Rank 0 is missing. Is it the culprit or the victim? Decide now; you find out under *Break it*. The job still waits.
 # With this and `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8`, Horovod ended it some seconds later, with exit code 1. In
-# long jobs set it to some minutes: longer than any pause of one rank, such as a checkpoint. (Below the check's 60 s
-# it is ignored.)
+# long jobs set it to some minutes: longer than any pause of one rank, such as a checkpoint. (Below the check's time, 60
+# s by default, it is ignored.)
 #
 # `hvd.join()` is another way: a rank that has no more data calls it, and the others go on. In a trial on two
 # ranks, rank 0 took a fourth step, with the value 4, after rank 1 had joined. The average was 2: the absent rank
@@ -224,8 +224,7 @@ print(f"{np.concatenate(gradients).mean():.4f}; weights {weights[0]:.4f} and {we
 #
 # New since lesson 07: the decorator; `load_parts`, which reads only this rank's files; an agreed number of steps; as
 # many epochs on each rank as were asked for; `MetricAverageCallback`, which averages loss and accuracy (a mean of
-# means: exact only for equal shares). This callback comes before the record's. `last_weight` and `batches_of` weight
-# the last step.
+# means: exact only for equal shares). `last_weight` and `batches_of` weight the last step.
 #
 # `probe.py` runs after each training, on the same ranks. It cuts a few images into parts with your functions, and
 # compares what the ranks read, pixel by pixel. Then ranks with *unequal* shares train for an epoch. Each process
@@ -287,15 +286,15 @@ course.predictions.compare("predict_epoch_ratio", ratio)
 #   images.
 # - Throughput counts *distinct* images. If you count the images that the ranks *process*, the unsharded run looks N
 #   times as fast as it is: compare the last two numbers in its line.
-# - In the `full` profile, an epoch has 60,000 different images on 1, 2, 4 … 64 ranks. On 64
-#   ranks it has 30 steps, with 64 times the rate (not run here). Expect a lower test accuracy: lesson 09.
+# - In the `full` profile, an epoch on 64 ranks has 30 steps, with 64 times the rate (not run here). Expect a lower
+#   test accuracy: lesson 09.
 #
 # ## Out of one node
 #
 # `nodes.py` is lesson 07's program of the same name, with `my_files`, `common_steps` and the last step's weights from
-# your `train.py`. It trains ResNet50V2 on the parts of CIFAR-10 that your `partition` makes. They are in this folder.
-# On a cluster *all nodes see it*, but they all read from the same disks. On N ranks, each trains on 64 / N files, if
-# N divides 64. That saves no memory yet: for the test images, every rank still loads the whole data set.
+# your `train.py`. It trains ResNet50V2 on the parts of CIFAR-10 that your `partition` makes. On N ranks, each trains
+# on 64 / N files, if N divides 64. That saves no memory yet: for the test images, every rank still loads the whole
+# data set.
 #
 # In the `full` profile, the next cell submits `job_nodes.sbatch` on 1, 2, 4 … ranks, as many per node as the node has
 # GPUs (lesson 07). Nobody has run it on GPUs for this course yet. Should NCCL end it: [What NCCL
@@ -413,13 +412,13 @@ course.plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # | `labels` | 0 | 0 | 0.097 |
 # | `steps` | 800 | 0 | ends in the first epoch: 100 steps and 75 |
 #
-# - Losing half of the images costs two hundredths of accuracy, and the training loss gets *better*: fewer images are
-#   memorised sooner. Only counting shows the fault.
+# - Losing half of the images costs two hundredths of accuracy, and the training loss gets *better*: half the images,
+#   each seen twice per epoch, are memorised sooner. Only counting shows the fault.
 # - `labels` is the other way round: every count is right, and the loss stays near the value for guessing (ln 10 =
 #   2.303) until the network begins to memorise the wrong labels.
-# - `steps`: **the missing rank 0 is the victim.** The last rank has ended its epoch and waits for the mean of the metrics
-#   (`HorovodAllreduce`). Rank 0 does not get there, because it waits for the last rank's gradients. The message may
-#   also name those tensors, whose names contain `grads`. Here Horovod warns after 3 s and stops after 6.
+# - `steps`: **the missing rank 0 is the victim.** The last rank has ended its epoch and waits for the mean of the
+#   metrics (`HorovodAllreduce`). Rank 0 does not get there, because it waits for the last rank's gradients. The message
+#   may also name those tensors, whose names contain `grads`. Here Horovod warns after 3 s and stops after 6.
 #
 # ## Questions
 #
@@ -429,11 +428,11 @@ course.plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # **Question.** The four runs at the top of the page are runs of `break_it.py` on **four** ranks, for six epochs. How
 # many of the 6,400 images does nobody read with the fault `same`?
 #
-# **Question.** Which of the four runs is `labels`, which `nothing`, which `own`, which `same`? Write the letters in this
-# order, as one word.
+# **Question.** Which of the four runs is `labels`, which `nothing`, which `own`, which `same`? Write the letters in
+# this order, as one word.
 #
-# **Open, for no points.** An epoch on two ranks with their own files often takes more than half of the epoch on one rank.
-# Where does the rest go? Shorten it without reading less, and defend the change with measured seconds.
+# **Open, for no points.** An epoch on two ranks with their own files often takes more than half of the epoch on one
+# rank. Where does the rest go? Shorten it without reading less, and defend the change with measured seconds.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set unused_images and never_read to a number each, four_runs to a word
@@ -452,14 +451,12 @@ course.answers.note(unused_images=unused_images, never_read=never_read, four_run
 # | you see | cause |
 # |---|---|
 # | 800 images read twice, 800 never; accuracy 0.857 | each rank listed the folder itself, and saw a different order |
-# | 600 images read twice, 600 never; accuracy 0.858 | an own order drawn on each rank before slicing |
+# | 600 images read twice, 600 never; accuracy 0.858 | an own order of the files, drawn on each rank before slicing |
 # | 19 steps instead of 25, 400 images never read; accuracy 0.835 | the last items cut off: two files that nobody reads |
 # | `Missing ranks: 0: [HorovodAllreduce]`, and no end | unequal steps: `common_steps`, or equal shares (`DataDistributor(…, equal="drop")`, which leaves files out) |
 # | accuracy 0.837, and each rank has classes of its own (`labels_apart`) | parts sorted by class |
 # | 50 steps instead of 25, accuracy 0.889 | every rank read every file: twice the updates, for twice the time |
 # | throughput N times too good | samples *processed* counted instead of different ones |
-#
-# Accuracy does not reveal images that nobody reads. Count them.
 #
 # ## Recap
 #
@@ -472,4 +469,4 @@ course.answers.note(unused_images=unused_images, never_read=never_read, four_run
 #     lessons submit 08
 #
 # Next: lesson 09 asks why N times the batch does not train N times faster. Further reading: Jülich's *hpc4neuro*;
-# mpi4py's pages on collective communication; T. Ben-Nun, T. Hoefler, arXiv:1802.09941.
+# mpi4py's pages on collective communication.

@@ -63,8 +63,8 @@ course.plots.losses(recorded, per="epoch")
 # 1. the same rate, 0.1?
 # 2. 0.1 · √16 = 0.4?
 # 3. 0.1 · 16 = 1.6?
-# 4. Now one worker and 16 workers, by the rule √N, each train to an accuracy of 0.93, and communication is free. By what
-#    factor are the 16 workers faster?
+# 4. Now one worker and 16 workers, by the rule √N, each train to an accuracy of 0.93, and communication is free. By
+#    what factor are the 16 workers faster?
 # 5. Eight workers train by the linear rule. Then one line is wrong: the gradients are (s)ummed, the (r)ate is not
 #    scaled, the (b)atch is not larger, or (m)omentum is left on. Which of these four faults *raise* the test
 #    accuracy? Write letters in alphabetical order, such as `"rs"`, or `"none"`.
@@ -228,8 +228,8 @@ course.answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 #
 # ## The generalisation gap
 #
-# Some large batches ended with *equal training* loss and *worse test* accuracy (Keskar and others). With longer training
-# the gap may disappear (Hoffer and others).
+# Some large batches ended with *equal training* loss and *worse test* accuracy (Keskar and others). With longer
+# training the gap may disappear (Hoffer and others).
 #
 # To claim a gap you need runs with the same training loss. So now all batch sizes train until it is 0.15, for at most
 # twenty epochs.
@@ -301,8 +301,8 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 #
 # ## The question of the title
 #
-# N workers finish an epoch up to N times as fast, but from some N on they need more epochs. The time to a result counts.
-# So let N workers and one worker race to the same test accuracy.
+# N workers finish an epoch up to N times as fast, but from some N on they need more epochs. The time to a result
+# counts. So let N workers and one worker race to the same test accuracy.
 #
 # **Exercise 9.6.** `epochs_to(accuracies, target)` returns the first epoch, counted from 1, whose accuracy is at
 # least `target`, or `None`. `race(one, several, n, share)` returns how many times as fast n workers get there if one
@@ -362,9 +362,9 @@ for run in course.submit("job_gap.sbatch", *few, *words):
 # | 16 | 9, 9, 10, 11, 11 | 6.1 |
 # | 64 | 18, 18, 19, and two not in twenty | 13 for those that arrive |
 #
-# **This is why N times the batch does not train N times faster**: a large batch needs more epochs. With this
-# rule they are 2.6 times as many at N = 16, so 16 workers get there 6 times as fast at best, and with a share of 0.5 only
-# 3 times. Another rule moves the limit. By the linear rule, *eight* workers took 3, 4, 5, 5 and 5 epochs: 7.2 times as
+# **This is why N times the batch does not train N times faster**: a large batch needs more epochs. With this rule they
+# are 2.6 times as many at N = 16, so 16 workers get there 6 times as fast at best, and with a share of 0.5 only 3
+# times. Another rule moves the limit. By the linear rule, *eight* workers took 3, 4, 5, 5 and 5 epochs: 7.2 times as
 # fast, which beats the 16. With √N of 0.03 and momentum 0.9, 16 workers took 5, 6, 6, 7 and 7: 10 times. (Nobody has
 # searched one worker's best setting.)
 #
@@ -400,7 +400,7 @@ if profile == "full":
 
 # %% [markdown]
 # **What you should see.** With both optimizers the rate is nearly twice the base at the end of the first epoch and
-# falls to almost nothing in the last one, and the spread of the parameters is 0. LARS needs other rates than SGD.
+# falls to almost nothing in the last one, and the spread of the parameters is 0.
 #
 # In the `full` profile, compare two speedups: that of an *epoch*, and that to a test accuracy of 0.5. The distance
 # between them is the cost of the large batch. (Nobody has run it on GPUs yet: rate, epochs and the 0.5 are guesses.
@@ -450,9 +450,9 @@ course.plots.faults(broken, path="lr", more=["momentum"])
 # - `curves`: what is wrong in the four pictures below, which are drawn from formulas? **A** rate too low · **B** rate
 #   too high · **C** generalisation gap · **D** nothing. Write the letters of the first to the fourth picture as one
 #   word.
-# - `five_runs`: the five runs at the top of the page are runs of `break_it.py` with *four* workers. One took 400 updates
-#   per epoch, the others 100. Which is `batch`, which `momentum`, which `nothing`, which `rate`, which `summed`? Write
-#   the letters in this order, as one word.
+# - `five_runs`: the five runs at the top of the page are runs of `break_it.py` with *four* workers. One took 400
+#   updates per epoch, the others 100. Which is `batch`, which `momentum`, which `nothing`, which `rate`, which
+#   `summed`? Write the letters in this order, as one word.
 
 # %%
 course.plots.four_curves()
@@ -483,7 +483,6 @@ course.answers.note(steps_64=steps_64, curves=curves, five_runs=five_runs)
 #
 # - With N workers an epoch has N times fewer updates. The rate has to make up for that, by the linear rule while it
 #   holds.
-# - Use warm-up for the first steps, decay for the last, momentum and LARS for very large batches.
 # - For a fixed number of epochs there is a largest useful batch.
 # - Judge a large batch by time to accuracy, not by images per second.
 #

@@ -219,7 +219,7 @@ tell("DDP", "unwrapped")
 # - After `receive`, each `parameter.grad` holds the mean over all ranks, and the next step can begin.
 #
 # All ranks have to send their buckets in the same order. Here they do, because autograd walks equal graphs in one
-# order. (DDP does not rely on it: it sends buckets in the order of their numbers.)
+# order.
 
 # %% tags=["check"]
 import own_ddp
@@ -236,9 +236,9 @@ for measure in probe.measures:
         print(f"{measure['name']}: {measure['value']}")
 
 # %% [markdown]
-# **What you should see.** On two ranks, the same losses in all digits. `probe.py` compared your buckets with one process
-# on all ranks' images (`own_error`), and counted the gradients that were not yet computed when the first bucket left
-# (`own_early`). From here on, you use PyTorch's. It also sends buffers, accumulates, and with
+# **What you should see.** On two ranks, the same losses in all digits. `probe.py` compared your buckets with one
+# process on all ranks' images (`own_error`), and counted the gradients that were not yet computed when the first bucket
+# left (`own_early`). From here on, you use PyTorch's. It also sends buffers, accumulates, and with
 # `gradient_as_bucket_view=True` keeps the gradients *in* the bucket, without your two copies.
 #
 # `buckets.py` measures the journeys of DDP's buckets on a ResNet with 272,282 parameters (1.1 MB of gradients), then
@@ -400,8 +400,8 @@ course.plots.faults(shown, path="", more=["step_images"], names="run")
 
 # %% [markdown]
 # - `record_k`, `record_r`, `record_w`: what is wrong? `"a"` gradients are not averaged. `"b"` Gradients are not
-#   averaged, but after each step all ranks get rank 0's parameters. `"c"` The order never changes. `"d"` Each rank reads
-#   all images. `"e"` Most images of a batch are not trained on. `"f"` Gradients are added up instead of averaged.
+#   averaged, but after each step all ranks get rank 0's parameters. `"c"` The order never changes. `"d"` Each rank
+#   reads all images. `"e"` Most images of a batch are not trained on. `"f"` Gradients are added up instead of averaged.
 # - `waits_in_0`, `waits_in_1`: in which call do rank 0 and rank 1 wait in your hang? `"broadcast"`, `"barrier"`
 #   or `"allreduce"`.
 # - `read_twice`: how many of 1,601 images does a `DistributedSampler` on 4 ranks read twice in an epoch?
@@ -409,9 +409,9 @@ course.plots.faults(shown, path="", more=["step_images"], names="run")
 #   how many times as much does one of rank 1's images count as it would in the mean over all 40?
 # - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, and one ordinary. How many of
 #   these five forward passes begin by sending buffers?
-# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel over one link, one after the other, for 12 ms
-#   each. A single bucket is full after 40 ms and travels for 48 ms. With the four buckets, how many milliseconds earlier
-#   has every gradient arrived?
+# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel over one link, one after the other, for 12
+#   ms each. A single bucket is full after 40 ms and travels for 48 ms. With the four buckets, how many milliseconds
+#   earlier has every gradient arrived?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: records with letters, waits_in_0 and waits_in_1 with words, and four numbers
@@ -433,7 +433,6 @@ course.answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_
 #
 # ## Recap
 #
-# - A DDP program has seven steps: meet, pin, share out, shuffle, wrap, rank 0 only, leave.
 # - With the same images per step, the training is the same. Check this before you measure seconds.
 # - Gradients leave in buckets during the backward pass; buffers travel before the forward pass.
 # - A late rank delays all ranks. If a job hangs silently, set a timeout and read every rank's stack.

@@ -69,7 +69,7 @@ course.plots.faults(shown, path="", names="run")
 # And for the second part:
 #
 # 3. Copies of a network with 8 layers of 256 neurons send gradients to each other. If the layers *themselves*
-#    are cut instead, the ranks send activations. At how many images per batch do both send the same amount? (A
+#    are cut instead, the ranks send activations. At about how many images per batch do both send the same amount? (A
 #    layer has 256 × 256 weights, and 256 activations per image.)
 
 # %% tags=["exercise"]
@@ -203,12 +203,11 @@ for run in (serial, *staged, *library):
 # **Batch normalisation** would break this: it uses the mean of a micro-batch, not of the batch.
 #
 # `library` is `train_library.py`, which does the same with PyTorch's `torch.distributed.pipelining`. `ScheduleGPipe`
-# or `Schedule1F1B` replaces your `forward`, `backward` and `schedule`. Both need micro-batches of equal size and, with
-# `scale_grads=True` (the default: it divides by their number), a loss that is a **mean**.
+# or `Schedule1F1B` replaces your `forward`, `backward` and `schedule`.
 #
 # ## How long does a step take?
 #
-# `speed.py` uses nine layers of 512 neurons and batches of 2,048. In every round it measures three things: rank 0
+# `speed.py` uses nine layers, 512 neurons wide, and batches of 2,048. In every round it measures three things: rank 0
 # alone with the whole network; all ranks at once, each with the whole network (*silent*: the machine's ceiling); and
 # your pipeline with 1, 2, 4, 8 and 16 micro-batches.
 
@@ -235,8 +234,8 @@ for name in ("pipeline_speedup", "pipeline_share"):
 # process; two silent processes are 1.9 times as fast.
 #
 # So within a node you build a pipeline to save memory: two silent processes are faster, and copies add one exchange
-# of 9 MB per step to them. Between nodes, its messages are smaller than those of cut layers (Narayanan and others,
-# arXiv:2104.04473), and than those of copies while batch × width is below the number of parameters.
+# of 9 MB per step to them. Between nodes, its messages are smaller than those of cut layers, and than those of copies
+# while batch × width is below the number of parameters.
 #
 # ## What every rank did
 #
@@ -322,8 +321,8 @@ course.check("11.6", tensor_layers)
 # %% [markdown]
 # ## Who sends less?
 #
-# Two copies send one number per parameter, whatever the batch size. Cut layers send the numbers between blocks, for every
-# image.
+# Two copies send one number per parameter, whatever the batch size. Cut layers send the numbers between blocks, for
+# every image.
 #
 # **Exercise 11.7.** `bytes_a_step` in `tensor_layers.py` returns the bytes that a rank receives per step, for copies
 # and for cut layers. In a ring allreduce of n numbers each rank receives 2 n (p − 1) / p (lesson 06). In our network
@@ -365,10 +364,10 @@ course.plots.bytes_by_batch(cut, whole, images)
 #
 # ## Questions
 #
-# - `record_g`, `record_n`, `record_v`: what is wrong in the runs at the top of this page? `"a"` the parts are swapped.
-#   `"b"` Gradients arrive as zeros. `"c"` A micro-batch's loss is a mean over the micro-batch, not over the batch. `"d"`
-#   Layers were counted, not their costs. `"e"` Activations arrive as zeros. `"f"` 1F1B ran instead of
-#   GPipe.
+# - `record_g`, `record_n`, `record_v`: what is wrong in the runs at the top of this page? `"a"` Rank 1 has the first
+#   layers, and rank 0 the last ones. `"b"` Gradients arrive as zeros. `"c"` A micro-batch's loss is a mean over the
+#   micro-batch, not over the batch. `"d"` Layers were counted, not their costs. `"e"` Activations arrive as zeros.
+#   `"f"` 1F1B ran instead of GPipe.
 # - `fewest_m`: with 16 stages, how many micro-batches do you need at least, so that *less* than 10 % of the time is
 #   idle?
 # - `gpipe_most`: GPipe's paper (arXiv:1811.06965, table 2) compares 8 accelerators and 32 micro-batches with two
@@ -400,8 +399,7 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 #
 # - A network cut between layers sends little (activations down, gradients up), but has a bubble of p − 1 turns. A
 #   network cut through layers has no bubble, but every two layers need a sum in each pass: use only the fastest links.
-# - A medium number of micro-batches was best here. GPipe holds them all, and 1F1B holds only as many as there are
-#   stages.
+# - GPipe holds all micro-batches, and 1F1B holds only as many as there are stages.
 # - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster. If only their
 #   state is too large, shard it (lesson 13).
 #
@@ -414,5 +412,4 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 #     lessons submit 11
 #
 # Next: lesson 13 shards the state, and lesson 12 asks how many GPUs are worth it. Further reading: Huang and others,
-# *GPipe*, arXiv:1811.06965; Narayanan and others, *Megatron-LM*, and *PipeDream*, arXiv:1806.03377, which fills the
-# bubble by using stale weights (lesson 16).
+# *GPipe*, arXiv:1811.06965; Narayanan and others, *Megatron-LM*, arXiv:2104.04473.

@@ -79,7 +79,7 @@ course.answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_
 # | **weak** | batch and images of *each* rank | more data in the same time |
 #
 # In epoch and in weak scaling the global batch grows, so the training is different (lesson 09). *Scaling the batch and
-# calling it strong scaling* is the most frequent mistake in such tables.
+# calling it strong scaling* is a frequent mistake in such tables.
 #
 # `train.py` is lesson 10's program plus one function, `plan`. `batch` and `samples` are the values for one rank
 # alone.
@@ -337,11 +337,10 @@ print(f"Honest: {sum(honest)} of {len(honest)} of your intervals.")
 # ## Time to accuracy
 #
 # When the batch grows, the only fair measure is **time to accuracy**: the seconds until the test accuracy reaches a
-# target *and holds it at the next evaluation*. A study takes the median of several seeds. Below, one seed has to do, and
-# only training is timed.
-# In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in 60, 72 and 90 epochs. So 96
-# times as many GPUs were 39.7 times as fast, which is an efficiency of 0.41. This is a product: 0.62 for the speed per
-# epoch times 0.67 for learning, which took 50 % more epochs.
+# target *and holds it at the next evaluation*. A study takes the median of several seeds. Below, one seed has to do,
+# and only training is timed. In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100s, in
+# 60, 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, which is an efficiency of 0.41. This is a
+# product: 0.62 for the speed per epoch times 0.67 for learning, which took 50 % more epochs.
 #
 # **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with one entry per epoch. It returns `None`
 # unless the target was reached and still held at the next evaluation. A value equal to the target counts.
@@ -423,8 +422,8 @@ def sweet_spot(sizes, seconds):
 course.check("12.7", cost, sweet_spot)
 
 # %% [markdown]
-# This cell shows what your own jobs cost (if your site keeps accounts), and time and cost of both published sets (of the
-# large one by the line 313 + 2,052/p) and of your epoch scaling.
+# This cell shows what your own jobs cost (if your site keeps accounts), and time and cost of both published sets (of
+# the large one by the line 313 + 2,052/p) and of your epoch scaling.
 
 # %%
 numbers = ",".join(sorted({run.job_id for run in (*runs, *trained.values()) if run.job_id}))

@@ -92,13 +92,13 @@ course.answers.note(predict_node=predict_node, predict_same=predict_same)
 # ## What must each rank hold?
 #
 # A device that trains holds parameters, gradients, the optimizer's numbers, and activations. The first three are the
-# *state*. In float32, each parameter needs 4 bytes, and its gradient another 4. Adam keeps two more numbers for each. So
-# a network of 7 billion parameters needs 112 GB before the first activation.
+# *state*. In float32, each parameter needs 4 bytes, and its gradient another 4. Adam keeps two more numbers for each.
+# So a network of 7 billion parameters needs 112 GB before the first activation.
 #
 # *Mixed precision* has two meanings (lesson 03). With **autocast**, all of this stays float32, and only products are
 # computed in bfloat16. With **bfloat16 parameters and float32 copies** (`precision="mixed"` in 13.7), parameters and
 # gradients need 2 bytes each, and the optimizer keeps a float32 copy beside its means. Both need 16 bytes of state per
-# parameter (autocast 2 more during the step, for copies of the weights), but split them differently.
+# parameter, but split them differently.
 #
 # ## A part for every rank
 #
@@ -159,7 +159,6 @@ course.check("13.4", zero)
 #   small units more messages.
 # - **Freeing.** The network's own unit stays whole after its forward pass, because the backward pass begins with
 #   it. `reshard_after_forward` changes this for any unit.
-# - **Prefetch.** On GPUs, the next unit is gathered while this one computes (PyTorch's documentation).
 # - **Precision.** Units are gathered and computed in the policy's `param_dtype`, and gradients are added up in its
 #   `reduce_dtype`.
 #

@@ -402,8 +402,8 @@ Path("report.md").write_text(f"# Faster still\n\n{report}![The traces](study.png
 # - `thin_product`: a device has a peak of 60 TFLOP/s in float32 and a bandwidth of 3 TB/s. How many TFLOP/s can the
 #   product of a 24 × 4096 and a 4096 × 4096 matrix reach?
 # - `mfu_h100`: suppose that a GPT of 12 layers, width 768 and 85 million multiplied parameters trains in bfloat16 with
-#   windows of 1,024 tokens, that one H100 SXM makes 400,000 tokens per second, and that a large bfloat16 product reaches
-#   700 TFLOP/s there. What is the MFU?
+#   windows of 1,024 tokens, that one H100 SXM makes 400,000 tokens per second, and that a large bfloat16 product
+#   reaches 700 TFLOP/s there. What is the MFU?
 # - `faults_wide`: these records of `break_it.py --width 48 --steps 15 --delay 0.01` were made on a CPU. Which is
 #   `workers`, which `scaling`, which `shapes`, which `item`? Write the four letters in this order, as one word.
 #
@@ -429,9 +429,7 @@ course.answers.note(thin_product=f"{thin_product:.3f}", mfu_h100=f"{mfu_h100:.4f
 #
 # | you see | cause |
 # |---|---|
-# | the input is as long as the computing, and the processor idles meanwhile | the `DataLoader` has no workers |
 # | hundreds of operations, each a few microseconds long | batch or network too small, a loop over parameters |
-# | the first step of each kind takes seconds | a new shape is compiled |
 # | `No working C++ compiler found`, or on a GPU `Failed to find C compiler` | `inductor` needs one, on compute nodes too |
 #
 # ## Recap

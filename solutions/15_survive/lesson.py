@@ -71,7 +71,7 @@ course.answers.note(
 #
 # | what | because |
 # |---|---|
-# | the optimizer | Adam's running means and count of steps, and in PyTorch the learning rate; the scale of the loss in float16 (lesson 14) |
+# | the optimizer | Adam's running means and count of steps, and in PyTorch the learning rate; in float16 also the `GradScaler`'s state (lesson 14) |
 # | the schedule | its place on the curve: how the rate goes on |
 # | the sampler | which samples of this epoch are still to be read, and the order of the next epoch |
 # | the random state | here, 5 % of the characters are replaced by chance; elsewhere dropout and augmentation |
@@ -122,8 +122,8 @@ course.check("15.3", atomic)
 #   may be up to a minute early.) The batch shell does not receive it.
 # - `#SBATCH --signal=B:USR2@60` sends it to the batch shell **only**.
 #
-# `scancel` and preemption send SIGTERM instead, and SIGKILL later: after `scancel`, 30 seconds by default
-# (`KillWait`), and after preemption what the partition grants (`GraceTime`, by default 0).
+# `scancel` and preemption send SIGTERM instead, and SIGKILL later: 30 seconds by default (`KillWait`). A preempted job
+# may get more before that (its partition's `GraceTime`, by default 0).
 # Without a handler, USR1 ends a process, and `torchrun`, too. `signals.py` sets a handler that only records the
 # signal. The program finishes its step, saves, and ends with exit code 75.
 #
@@ -145,14 +145,14 @@ course.check("15.4", signals)
 # write `${SLURM_RESTART_COUNT:-0}`: the job file's `set -u` ends it at any unset variable. Two lines prepare this:
 #
 # - `--requeue` allows it. Slurm then also restarts the job by itself if a *node* fails.
-# - `--open-mode=append` keeps the output of the earlier lives. Otherwise each life overwrites it.
+# - `--open-mode=append` keeps the output of the earlier lives. By default, each life overwrites it.
 #
 # Which deaths deserve another life? A faulty GPU can end a program with 1, as a bug does. But a bug usually
 # stops every life at the same step. Say a rule in your own words before you write it.
 #
 # **Exercise 15.5.** In `job.sbatch`, let USR1 reach the ranks 120 seconds before the limit. After the launch, requeue
-# the job and end this life (`exit`) if your rule says so. (`newest` prints the last file's name, and `began` has the
-# first answer. `status` is the launch's exit code.) Stop after 5 restarts.
+# the job and end this life (`exit`) if your rule says so. (`newest` prints the last file's name, and `status` is the
+# launch's exit code.) Stop after 5 restarts.
 #
 # **Exercise 15.6.** `job_shell.sbatch` receives the signal in the batch shell (`B:`), and has to pass it on. A shell
 # runs its `trap 'command' USR1` only when no program is in its foreground, and `wait` counts as none:
@@ -209,9 +209,9 @@ course.check("15.7", sharded)
 # After a failure there may be fewer nodes. To keep the global batch (and so the training) the same, each rank does
 # more, in pieces that fit into its memory.
 #
-# **Exercise 15.8.** `add_gradients` in `pieces.py` takes this rank's part of the batch, `batch[rank::size]`, in pieces of
-# at most `most` samples. `loss_of_piece` returns the *mean* loss of a piece. Over all pieces and ranks, the gradients
-# must add up to that of the mean over the whole batch. Return this rank's share of the loss, detached.
+# **Exercise 15.8.** `add_gradients` in `pieces.py` takes this rank's part of the batch, `batch[rank::size]`, in pieces
+# of at most `most` samples. `loss_of_piece` returns the *mean* loss of a piece. Over all pieces and ranks, the
+# gradients must add up to that of the mean over the whole batch. Return this rank's share of the loss, detached.
 
 # %% tags=["check"]
 course.check("15.8", pieces.add_gradients)
@@ -252,8 +252,8 @@ print("equal in every bit" if equal else "not equal: what was not restored?")
 course.plots.lives(survived_probe, beside=whole_probe, save="my_lives.png")
 
 # %% [markdown]
-# **What you should see.** The picture shows four lives and one curve. The hatched steps were computed twice. The hash of
-# all parameters is the same as without accidents, so every bit is equal. Sums depend on their order. Equal bits
+# **What you should see.** The picture shows four lives and one curve. The hatched steps were computed twice. The hash
+# of all parameters is the same as without accidents, so every bit is equal. Sums depend on their order. Equal bits
 # therefore need the same number of ranks and threads, the same libraries and kind of processor or GPU, and
 # `torch.use_deterministic_algorithms(True)`, which excludes algorithms that add in changing orders.
 #
@@ -276,8 +276,8 @@ print(f"every {own_interval / 60:.0f} minutes; with your own stop, every {shorte
 # %% [markdown]
 # ## Shards survive, too
 #
-# `shards.py` trains a small network with `fully_shard`, in double precision, and saves after steps 4, 8 and 12. While it
-# saves step 8, the last rank is killed. Then **one** rank goes on.
+# `shards.py` trains a small network with `fully_shard`, in double precision, and saves after steps 4, 8 and 12. While
+# it saves step 8, the last rank is killed. Then **one** rank goes on.
 
 # %%
 [resumed] = course.submit("job_shards.sbatch", options=several)[-1:]
@@ -295,9 +295,10 @@ course.show_output([resumed])
 # If only a process dies, its agent notices at once, and all agents meet again. If a *node* dies with its agent, only
 # the other ranks can notice. Where its connections break, Gloo raises an error in the next allreduce. Else they wait
 # for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may notice
-# (`ncclRemoteError`), or its watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents meet again,
-# without those that no longer report, and start the program from its first line. `--max-restarts` limits how many
-# failures an agent survives. The node of the rendezvous must stay up, and on Slurm the job needs `--no-kill`.
+# (`ncclRemoteError`), or PyTorch's watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents meet
+# again, without those that no longer report, and start the program from its first line. `--max-restarts` limits how
+# many failures an agent survives. The node of the rendezvous must stay up, and on Slurm the job and its `srun` need
+# `--no-kill`.
 #
 # In `job_elastic.sbatch`, two agents on one machine stand in for two nodes. The second is killed with its rank.
 
@@ -396,20 +397,16 @@ course.answers.note(twice_waste=twice_waste, padded_loss=padded_loss, six_record
 # |---|---|
 # | the loss jumps or falls at each restart | the optimizer or the schedule was not restored |
 # | one rank left, the others wait until their timeout, and nothing is saved | ranks did not agree on the warning |
-# | after a restart the loss is odd, and a collective fails or waits | they did not agree on the checkpoint |
 #
 # ## Recap
 #
 # - The next step depends on parameters, optimizer, schedule, sampler and random state. Save all of them.
-# - Write a new file, `fsync`, `os.replace`, and keep two files. Rank 0 chooses the one to begin from. A folder of
-#   shards gets its name when all ranks have written.
-# - Requeue a job as long as it makes progress.
+# - Keep two files. Rank 0 chooses the one to begin from. A folder of shards gets its name when all ranks have written.
 # - A warning loses no step if all ranks agree on it. The best interval follows from the MTBF of the whole job.
 #
 # **Submit** your work in a terminal:
 #
 #     lessons submit 15
 #
-# Further reading: J. W. Young, *A first order approximation to the optimum checkpoint interval*, CACM 17 (1974); J. T.
-# Daly, *A higher order estimate of the optimum checkpoint interval for restart dumps*, Future Generation Computer
-# Systems 22 (2006); Meta, *The Llama 3 herd of models*, arXiv:2407.21783, section 3.3.4.
+# Further reading: J. T. Daly, *A higher order estimate of the optimum checkpoint interval for restart dumps*, 2006;
+# Meta, *The Llama 3 herd of models*, arXiv:2407.21783, section 3.3.4.

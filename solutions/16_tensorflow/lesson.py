@@ -75,8 +75,8 @@ course.plots.staleness({f"{ranks} workers, measured": alone})
 #
 # 1. All four are equally fast. While one of them computes a gradient, how many updates do the others make,
 #    on average?
-# 2. Now one worker takes five times as long as each of the other three. How many updates do the others make
-#    while this slow one computes? (Guess also, without writing it: is the mean over *all* gradients larger than before?)
+# 2. Now one worker takes five times as long as each of the other three. How many updates do the others make while this
+#    slow one computes? (Guess also, without writing it: is the mean over *all* gradients larger than before?)
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_staleness and predict_slow to numbers
@@ -228,9 +228,9 @@ for way, each in {"all-reduce": workers, "synchronous": server, "asynchronous": 
 # %% [markdown]
 # **What you should see.** `synchronous` and the all-reduce agree in nearly all printed digits, because the two schemes
 # do the same mathematics (loss 0.243692 in both, on two idle cores of an AMD EPYC). The workers' parameters are equal
-# to the last bit. The loss is the mean over *all* workers, because Keras metrics are also variables of the strategy. (DDP
-# printed rank 0's loss.) `asynchronous` makes one update per batch. Its loss differs between runs (0.205 and 0.203 in
-# two runs), because chance decides which gradient comes first.
+# to the last bit. The loss is the mean over *all* workers, because Keras metrics are also variables of the strategy.
+# (DDP printed rank 0's loss.) `asynchronous` makes one update per batch. Its loss differs between runs (0.205 and 0.203
+# in two runs), because chance decides which gradient comes first.
 #
 # Only workers need a GPU. TensorFlow takes nearly all the memory of every GPU that it sees, so `take_gpu` hides all
 # but the worker's own; chief and server see none. (Tested with a stand-in; not run on GPUs here. For NCCL's errors,

@@ -1,4 +1,4 @@
-"""Exercise 17.2: an accuracy over all ranks that is exact to the last image."""
+"""Exercise 17.2: an accuracy over all ranks in which each class counts the same."""
 
 import torch
 import torch.distributed as dist
@@ -13,14 +13,15 @@ def test_loader(images, batch_size, rank, size):
 
 
 @torch.no_grad()
-def accuracy(model, loader, device):
-    """Return the share of right answers among the images of all ranks, on every rank."""
+def accuracy(model, loader, classes, device):
+    """Return the mean of the classes' accuracies on the images of all ranks, on every rank."""
     ### BEGIN SOLUTION Exercise 17.2: the accuracy, with one reduction
-    counts = torch.zeros(2, dtype=torch.int64, device=device)
+    counts = torch.zeros(2, classes, dtype=torch.int64, device=device)
     for x, y in loader:
-        answers = model(x.to(device)).argmax(1)
-        counts += torch.stack([(answers == y.to(device)).sum(), torch.tensor(len(y)).to(device)])
+        y = y.to(device)
+        right = model(x.to(device)).argmax(1) == y
+        counts += torch.stack([torch.bincount(each, minlength=classes) for each in (y[right], y)])
     dist.all_reduce(counts)
-    right, images = counts.tolist()
-    return right / images
+    right, images = counts.double()
+    return (right / images).mean().item()
     ### END SOLUTION

@@ -16,8 +16,8 @@
 # **Why does my job hang, why is its accuracy wrong, and which rank did it?**
 #
 # In part A you mend four things that go wrong when one GPU becomes many, and write a program that finds a culprit. In
-# part B you get recordings of six real jobs that failed, and name the rank, the line and the fault. Your neighbour
-# has other ones, but for one or two.
+# part B you get recordings of six real jobs in which something went wrong, and name the rank, the line and the fault.
+# Your neighbour has other ones, but for one or two.
 #
 # Part A takes 75 minutes and part B 45, in two sittings. You need lesson 10. On two CPU cores, the jobs of this
 # page take about a minute.
@@ -80,12 +80,13 @@ course.answers.note(predict_twice=predict_twice)
 # after one that left it out raises `Expected to have finished reduction in the prior iteration`: DDP waits for a
 # gradient that no backward pass computes.
 #
-# Three mends are in use. `find_unused_parameters=True` lets DDP walk through the graph of each step and mark what is
-# missing. A term of zero times the sum of the head's outputs gives every parameter a gradient, which is zero.
-# `static_graph=True` remembers which parameters the *first* step used.
+# Three mends are in use. One option of DDP lets it walk through the graph of each step and mark what is missing.
+# Another remembers which parameters the *first* step used. And a term of zero times the sum of the head's outputs gives
+# every parameter a gradient, which is zero.
 #
-# **Exercise 17.1.** Complete `distribute` in `unused.py`. For the term of zero, change `forward` and `loss_of` as well.
-# One of the three is wrong here. If you begin with it, read its message.
+# **Exercise 17.1.** Complete `distribute` in `unused.py` (`help(unused.DistributedDataParallel)` has the options). For
+# the term of zero, change `forward` and `loss_of` as well. One of the three is wrong here. If you begin with it, read
+# its message.
 
 # %% tags=["check"]
 import unused
@@ -106,8 +107,8 @@ moves_unused, moves_twice = "zero", 0.9 + 0.9**2
 course.answers.note(moves_unused=moves_unused, moves_twice=f"{moves_twice:.3f}")
 
 # %% [markdown]
-# **What you should see.** The set of used parameters changes from step to step, so the static graph is the wrong promise.
-# Its first words are those of plain DDP. Its second sentence names the fault: the graph has changed.
+# **What you should see.** The set of used parameters changes from step to step, so the static graph is the wrong
+# promise. Its first words are those of plain DDP. Its second sentence names the fault: the graph has changed.
 
 # %% [markdown]
 # ### An exact test
@@ -115,7 +116,9 @@ course.answers.note(moves_unused=moves_unused, moves_twice=f"{moves_twice:.3f}")
 # A sampler that pads its shares counts some images twice. Without padding, the ranks may have different numbers of
 # batches, and hang if they reduce after each. And a mean of batch means is wrong if the last batch is smaller.
 #
-# **Exercise 17.2.** Complete `exact.py`: no padding, and one reduction of two whole numbers.
+# Where classes are rare, an accuracy hides them. So `exact.py` takes the mean of the *classes'* accuracies.
+#
+# **Exercise 17.2.** Complete `exact.py`: no padding, and one reduction of whole numbers.
 
 # %% tags=["check"]
 import exact
@@ -153,8 +156,8 @@ course.check("17.4", seeds)
 # %% [markdown]
 # **Exercise 17.5, weights by tokens.** Texts have different lengths. A mean over each part's tokens, and then over
 # parts and ranks, gives a token in a short part more weight. Several frameworks had this wrong, some for years:
-# Transformers (pull request 34191, issue 34242), torchtune (pull request 1875). Complete `accumulate` in `tokens.py`. DDP
-# divides by the number of ranks. What do you divide by?
+# Transformers (pull request 34191, issue 34242), torchtune (pull request 1875). Complete `accumulate` in `tokens.py`.
+# DDP divides by the number of ranks. What do you divide by?
 
 # %% tags=["check"]
 import tokens
@@ -162,7 +165,7 @@ import tokens
 course.check("17.5", tokens)
 
 # %% [markdown]
-# Now the same tests on all your ranks. `probe.py` also measures what the search for unused parameters costs.
+# Now the same tests on all your ranks. `probe.py` also measures what your mend of 17.1 costs.
 
 # %%
 probe = course.submit("job.sbatch", options=course.on_nodes(ranks, device))[-1]
@@ -171,7 +174,7 @@ for measure in probe.measures:
     print(f"{measure['name']}: {value}")
 
 # %% [markdown]
-# **What you should see.** `culprits_wrong` fails until exercise 17.7 is done. The errors are at most 1e-15. The
+# **What you should see.** `culprits_wrong` fails until exercise 17.7 is done. The errors are about 1e-15 or less. A
 # search for unused parameters costs a walk through the graph and a second, small all-reduce in each step (which
 # parameters did *any* rank use?). So 1.2 ms became 3.9 ms for this small network, on two idle cores of an AMD EPYC.
 # On a busy machine both are longer, and nobody grades them.
@@ -185,8 +188,8 @@ for measure in probe.measures:
 #
 # **Exercise 17.6.** Complete `job_nodes.sbatch`: two nodes with two ranks each, and cores for each rank and its
 # loader's two workers. (A rank is a task for Slurm.) Fill the bash array `agent=(…)`, which the last line starts once
-# on each node, as `srun --ntasks=2 --ntasks-per-node=1` does. The agent is torchrun, with `--nnodes`, `--nproc-per-node`,
-# `--rdzv-backend=c10d`, an `--rdzv-id` and an `--rdzv-endpoint`; `hosts` prints the nodes' names.
+# on each node, as `srun --ntasks=2 --ntasks-per-node=1` does. The agent is torchrun, with `--nnodes`,
+# `--nproc-per-node`, `--rdzv-backend=c10d`, an `--rdzv-id` and an `--rdzv-endpoint`; `hosts` prints the nodes' names.
 
 # %% tags=["check"]
 course.check("17.6", "job_nodes.sbatch")
@@ -225,9 +228,10 @@ print(
 #
 # ## Part B: name it
 #
-# These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of thirty,
-# so write your own id into the first cell. You get the program, all that the ranks printed, stacks (from jobs that hung),
-# collectives and the accounting (`ExitCode` is code:signal: 9 is a kill, 6 an abort). Much in a program is harmless.
+# These jobs really ran, on four to six ranks, and something went wrong in each. A hash of your id chooses six of
+# thirty, so write your own id into the first cell. You get the program, all that the ranks printed, stacks (from jobs
+# that hung), collectives and the accounting (`ExitCode` is code:signal: 9 is a kill, 6 an abort). Much in a program is
+# harmless.
 
 # %%
 mine = course.incidents.draw(my_id)
@@ -260,8 +264,8 @@ course.incidents.show(mine[0])
 # | `infinite` | its loss was no finite number, and it spread |
 # | `unused` | it left parameters unused that DDP waited for |
 #
-# The example is of the kind `order`: rank 0, line 19, 21 or 22, and line 137 proves it. Answer your six with one line of
-# code for each, like `course.incidents.note("example", rank=0, line=22, kind="order", proof=137)`. Nobody tells you
+# The example is of the kind `order`: rank 0, line 19, 21 or 22, and line 137 proves it. Answer your six with one line
+# of code for each, like `course.incidents.note("example", rank=0, line=22, kind="order", proof=137)`. Nobody tells you
 # whether an answer is right until your work is graded. Who learns without a class can practise with the answers:
 # `lessons clinic --practice`.
 
@@ -280,7 +284,7 @@ for name in mine:
 # | `Expected to have finished reduction in the prior iteration` | a parameter had no part in the loss: plain DDP waits for its gradient. With `static_graph=True` it begins alike, and goes on: the graph has changed |
 # | an accuracy that changes with the number of ranks | padded shares, or means of means |
 # | an innocent rank ends with `op.preamble.length <= op.nbytes` (Gloo) | another rank made a collective of another size |
-# | `Connection closed by peer` on all ranks but one | the one that is silent has ended, and the accounting says how |
+# | `Connection closed by peer` or `reset by peer` on all ranks but one | the one that is silent has ended, and the accounting says how |
 #
 # ## Recap
 #

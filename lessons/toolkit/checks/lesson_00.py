@@ -62,10 +62,12 @@ def check_0_1(path: Path) -> str:
         raise CheckFailed("nodes x tasks per node = tasks", found, advice)
     limit = check_time(job)
     for name, ending in (("output", ".out"), ("error", ".err")):
-        file = jobfile.fill(job.options[name], {"x": job.options.get("job-name", ""), "j": "123"})
+        file = jobfile.fill(job.options[name], {"x": "renamed", "j": "123"})
         if not (file.endswith(ending) and Path(file).name.startswith("00_cluster_123")):
             expected = f"--{name}: in job 123, a name with 00_cluster_, its number and {ending}"
             advice = "Which pattern of the table becomes the job's number?"
+            if "%x" in job.options[name]:
+                advice = "%x is the job's name. What becomes of the file if the job is renamed?"
             raise CheckFailed(expected, f"--{name}={job.options[name]}", advice)
     return f"{nodes} node x {each} tasks, at most {limit / 60:g} minutes, two files with %j."
 
@@ -188,7 +190,7 @@ def check_0_4(out: Path, err: Path, both: Path) -> str:
         advice = "2>&1 and &> put both streams into one file. Write 2> and a file for the errors."
         raise CheckFailed(f"the warning in {err} only", f"it is in {out}", advice)
     if WARNING not in noise:
-        advice = f"The errors may be on the screen. Send them to {err} with 2>."
+        advice = "The errors may be on the screen. Which arrow is for them?"
         raise CheckFailed(f"the warning in {err}", "there is none", advice)
     together = Path(both).read_text(errors="replace")
     missing = {TAG: "record lines", WARNING: "warning"}

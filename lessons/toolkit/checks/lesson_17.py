@@ -22,12 +22,15 @@ HANGS = "A rank makes a collective that the others do not make. Which line is no
 RIGHT: dict[str, tuple[float, str]] = {
     "unused_error": (0, "All ranks' gradients have to be averaged, in every step."),
     "exchanges_per_step": (1, "Only DDP may exchange gradients, and only once per step."),
-    "images_off": (0, "Count right answers and images, not means: the last batch is smaller."),
+    "images_off": (
+        0,
+        "Count for each class, and divide at the end. Which two numbers has a class?",
+    ),
     "images_tested_twice": (
         0,
         "A DistributedSampler pads the shares. Which numbers has a rank without it?",
     ),
-    "reductions": (1, "Put both counts into one tensor, and reduce it after the last batch."),
+    "reductions": (1, "Put all counts into one tensor, and reduce it after the last batch."),
     "norm_error": (0, "Mean and variance are those of all ranks' images: sums over their number."),
     "norm_collectives": (
         0,
@@ -81,7 +84,7 @@ def check_17_1(unused: ModuleType) -> str:
 @exercise("17.2")
 @in_new_python
 def check_17_2(exact: ModuleType) -> str:
-    """Three ranks find the accuracy of 1,601 images that one rank finds."""
+    """Three ranks find the accuracy by classes of 1,601 images that one rank finds."""
     found = measured("exact_test", check_17_2)
     largest = found.pop("largest_share")
     compare_all(found)

@@ -14,7 +14,6 @@ NOT_HERE = {
     "source ../../.venv/bin/activate": "the module does it",
     "cluster use juwels --account PROJECT": "another site",
     "seff JOB": "not every Slurm has it, and this one does not",
-    "nvidia-smi": "the GPUs are pretended",
 }
 INSTEAD = [
     ("cluster use laptop", "cluster use box"),

@@ -49,7 +49,7 @@ def test_job_files(right, wrong, advice, tmp_path):
 def test_the_jobs_name_in_a_files_name(tmp_path):
     path = tmp_path / "job.sbatch"
     path.write_text(JOB.replace("=00_cluster_%j", "=%x_%j"))
-    lesson_00.check_0_1(path)
+    assert_advice(failure(lesson_00.check_0_1, path), "if the job is renamed")
 
 
 def test_the_untouched_job_file_is_a_gap(tmp_path):

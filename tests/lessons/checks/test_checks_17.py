@@ -89,6 +89,7 @@ WRONG = [
     ("17.2", "sampler=range(rank, len(images), size)",
      "sampler=range(0 if rank else len(images))", "most of the images"),
     ("17.2", "    dist.all_reduce(counts)\n", "", "reduce it after the last batch"),
+    ("17.2", "(right / images).mean()", "(right.sum() / images.sum())", "count for each class"),
     ("17.3", "SumOverRanks.apply(torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])]))",
      "torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])])", "all ranks' images"),
     ("17.4", "crops.seed, crops.epoch, crops.rank, worker", "crops.rank + worker", "the same sum"),

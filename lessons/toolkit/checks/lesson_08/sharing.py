@@ -151,9 +151,10 @@ def check_program(program: Any) -> None:
     expected, said = f"my_files on one rank returns all {len(names)} names", io.StringIO()
     watched = mock.patch.object(program, "DataDistributor", wraps=program.DataDistributor)
     with TemporaryDirectory() as folder, watched as made:
-        for name in names:
+        there = [*names[::-1], "README.txt"]  # in no fixed order
+        for name in there:
             (Path(folder) / name).touch()
-        listed = mock.patch.object(os, "listdir", return_value=names[::-1])  # in no fixed order
+        listed = mock.patch.object(os, "listdir", return_value=there)
         try:
             with listed, redirect_stderr(said):
                 mine = program.my_files(folder)
@@ -165,12 +166,12 @@ def check_program(program: Any) -> None:
         raise CheckFailed(
             "my_files uses DataDistributor",
             "it does not",
-            "Decorate `list_parts` as the page decorates `get_filenames`.",
+            "Which class of the page shares out what a function lists?",
         )
     if mine != names:
         advice = (
-            "Call the decorated function and return its result. os.listdir promises no order: "
-            "decorate list_parts, which sorts."
+            "Call the decorated function and return its result. os.listdir promises no order, and "
+            "lists files that are no parts. Which function of the program lists the parts?"
         )
         raise CheckFailed(expected, shown(mine), advice)
     call = made.call_args

@@ -56,7 +56,7 @@ RIGHT = (  # exit code, what the job's life is like, whether it is requeued, and
     ("0", NEWER, False, "The training is complete."),
     ("137", NONE, False, "It saved nothing new, so it would fail at the same step again."),
     ("75", NEWER | {"SLURM_RESTART_COUNT": "5"}, False,
-     "Compare SLURM_RESTART_COUNT with 5: it must not go on forever."),
+     "This job has had its five restarts: it must not go on forever."),
     ("75", NEWER | {"SLURM_RESTART_COUNT": "4"}, True, "This is its fifth restart."),
 )  # fmt: skip
 
