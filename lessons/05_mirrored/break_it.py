@@ -33,7 +33,7 @@ class MeanOfReplica(keras.losses.Loss):
 def on_one(args, lr):
     """Return the network on one device, without any strategy."""
     model = train.build_mirrored(tf.distribute.get_strategy(), args.model, args.size, lr)
-    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
     return model
 
 
@@ -42,7 +42,7 @@ def build(without, strategy, args, lr):
     if without == "scope":
         return on_one(args, lr)
     model = train.build_mirrored(strategy, args.model, args.size, lr)
-    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
     if without == "mean":  # with its optimizer, which is a copy on every device already
         model.compile(model.optimizer, MeanOfReplica(), metrics=["accuracy"])
     return model

@@ -107,7 +107,7 @@ def main():
         if "scope" in str(error):
             raise
         parser.error(f"--model {args.model} --size {args.size}: {error}")
-    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
 
     run = Run("05", args, model, replicas_asked=args.n_gpus, global_batch=batch)
     model.fit(train, epochs=args.epochs, verbose=2, callbacks=[run.keras()])

@@ -94,7 +94,7 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
-    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
     path = f"checkpoints/{args.model}_{hvd.size()}.weights.h5"  # saves Adam's state, too
     if args.resume and not os.path.exists(path):
         raise SystemExit(f"There is no checkpoint {path}: run once without --resume.")

@@ -52,7 +52,7 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
-    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
     peak = float(model.optimizer.learning_rate)  # reached after one epoch of warm-up
     run = Run("08", args, model, source="keras-nodes", shard=ids, labels=y_train, lr=peak)
     train.start_alike(model)

@@ -57,7 +57,7 @@ def start_horovod():
 def make_optimizer(lr, momentum, trust):
     """Do step 3: average the gradients of all ranks. The rate is set before each step."""
     optimizer = LARS(lr, momentum, trust) if trust else keras.optimizers.SGD(lr, momentum)
-    optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
     return hvd.DistributedOptimizer(optimizer)
 
 

@@ -45,7 +45,7 @@ def main():
             loss="sparse_categorical_crossentropy",
             metrics=["accuracy"],
         )
-        model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+        model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
         run = Run("03", args, model, source="compare", model=name, local_batch=int(batch))
         model.fit(train, epochs=args.epochs, verbose=2, callbacks=[run.keras()])
         run.end()

@@ -107,7 +107,7 @@ def one_run(args, without, mnist):
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
-    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
     run = Run("07", args, model, source="break-it", without=without)
     late = start_alike(model, without)
     model.fit(

@@ -313,8 +313,7 @@ for name, run in broken.items():
 # - **ceiling** = N × alone / silent, the speedup of copies that never communicate;
 # - **share** = silent / together: how much of the ceiling is left after your exchange. Above 1 it is noise.
 #
-# Each ratio is computed within a round, so other load on the machine affects all phases about equally. Some random
-# updates are computed again, to find ranks that skip the exchange.
+# Each ratio is computed within a round, so other load on the machine affects all phases about equally.
 #
 # In the `full` profile the network is ten times as wide. Otherwise a step with 256 images would take an A100 0.4 ms
 # (63 GFLOP at 156 TFLOP/s, its data sheet's rate in TF32), less than starting its several hundred operations.

@@ -50,7 +50,7 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
-    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
 
     run = Run("07", args, model, source="keras-shares", shard=(rank, n, size))
     start_alike(model)

@@ -55,7 +55,7 @@ def one_run(args, without):
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
-    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
     run = Run("08", args, model, source="break-it", without=without, shard=ids)
     train.start_alike(model)
     apart = images_apart((x_train, y_train), (mnist.x_train, mnist.y_train), everyone)

@@ -136,7 +136,7 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
-    model.optimizer.jit_compile = False  # no XLA, so GPUs run the same code as CPUs
+    model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
 
     kind = "keras-unsharded" if args.unsharded else "keras-sharded"
     run = Run("08", args, model, source=kind, shard=ids, labels=y_train)

@@ -29,6 +29,7 @@ def whole_batch_norm(x, eps=1e-5):
     total = SumOverRanks.apply(torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])]))
     sums, squares = total[:-1].chunk(2)
     mean = sums / total[-1]
+    # Enough in float64. In float32 it loses digits where the mean is far larger than the spread.
     variance = squares / total[-1] - mean * mean
     return (x - mean) / torch.sqrt(variance + eps)
     ### END SOLUTION
