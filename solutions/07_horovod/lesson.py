@@ -229,6 +229,8 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 # - `--without seeds`: all ranks shuffle in the same order;
 # - `--without guard`: every rank saves, under the same name.
 #
+# (`--without init` ends with the table's error message.)
+#
 # Which of the six faults leave the ranks with *different* parameters at the end? Write their first letters in
 # alphabetical order as one word, such as `"bs"`. Two names begin with s: write `c` for `scale`.
 

@@ -20,7 +20,6 @@ FULL = "for GPU nodes: hours on two cores"
 NOT_HERE = {
     "seff JOB": SLURM,
     "sacct -X -n -P -o JobID,Elapsed,AllocTRES,ConsumedEnergy -j 1885056": SLURM,
-    "nvidia-smi": "there is no GPU",
     "srun --jobid=JOB --overlap nvidia-smi": SLURM,
     "salloc --nodes=1 --ntasks=2 --cpus-per-task=1 --time=01:00:00": SLURM,
     "exit": "gives an allocation back, and there is none",
