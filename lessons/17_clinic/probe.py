@@ -65,19 +65,20 @@ def second_head(device):
 
 
 def exact_test(device):
-    """17.2: the accuracy of 1,601 images on all ranks, and on one."""
+    """17.2: the mean of three classes' accuracies on all ranks, and on one."""
     numbers = torch.Generator().manual_seed(2)
     x = torch.rand(IMAGES, 8, generator=numbers, dtype=torch.float64)
-    y = torch.randint(0, 3, (IMAGES,), generator=numbers)
+    y = torch.randint(0, 9, (IMAGES,), generator=numbers).clamp(max=2)  # two are rare
     torch.manual_seed(3)
     model = nn.Linear(8, 3).double().to(device)
     rank, size = dist.get_rank(), dist.get_world_size()
     loader = exact.test_loader(TensorDataset(x, y), 100, rank, size)
     with counted(exact.dist) as calls:
-        found = exact.accuracy(model, loader, device)
-    right = int((model(x.to(device)).argmax(1) == y.to(device)).sum())
+        found = exact.accuracy(model, loader, 3, device)
+    good = (model(x.to(device)).argmax(1) == y.to(device)).cpu()
+    right = statistics.mean(float(good[y == each].double().mean()) for each in range(3))
     yield "reductions", len(calls)
-    yield "images_off", abs(round(found * IMAGES, 3) - right)  # found may be a float32
+    yield "images_off", round(abs(found - right) * IMAGES, 3)  # found may be a float32
     shares = gather(sum(len(labels) for _, labels in loader))
     yield "images_tested_twice", sum(shares) - IMAGES
     yield "largest_share", max(shares) * size / IMAGES  # 1: all ranks test as many
@@ -113,15 +114,16 @@ def culprits(device):
 
 
 def price(device):
-    """Measure a step of DDP with and without the search for unused parameters, in rounds."""
+    """Measure a step of plain DDP, and of yours that may leave parameters unused, in rounds."""
     model = unused.TwoHeads(256).to(device)
     gpus = [device] if device.type == "cuda" else None
     seconds = {False: [], True: []}
     batch = [part.to(device) for part in unused.make_batches(1, 64, 1)[0]]
     batch[0] = batch[0].float()
     for _ in range(3):
-        for search, times in seconds.items():
-            ddp = DistributedDataParallel(model, device_ids=gpus, find_unused_parameters=search)
+        for mended, times in seconds.items():
+            plain = DistributedDataParallel(model, device_ids=gpus)
+            ddp = unused.distribute(model, device) if mended else plain
             for step in range(7):
                 start = time.perf_counter()
                 unused.loss_of(ddp, *batch, with_second=True).backward()
@@ -130,12 +132,12 @@ def price(device):
                 if step > 1:
                     times.append(1e3 * (time.perf_counter() - start))
     yield "plain_ms", statistics.median(seconds[False])
-    yield "search_ms", statistics.median(seconds[True])
+    yield "mended_ms", statistics.median(seconds[True])
 
 
 TESTS = {  # with measures that rubrics ask for, and that fail with the test
     culprits: ("culprits_wrong",),
-    price: ("plain_ms", "search_ms"),
+    price: ("plain_ms", "mended_ms"),
     second_head: ("unused_error", "exchanges_per_step"),
     exact_test: ("reductions", "images_off", "images_tested_twice", "largest_share"),
     chosen: ("chosen_missing",),  # at the end: an exercise that nobody chose may hang
