@@ -200,7 +200,6 @@ class ReasonCode(StrEnum):
     ANSWERS_DIFFER = "answers differ"
     NO_ANSWER = "no answer"
     NOT_DRAWN = "not drawn"  # the id by which the questions are drawn is missing or another's
-    NO_ANSWERS_FILE = "no answers file"
     ANSWERS_FILE_UNREAD = "answers file unread"
     TEXT = "text"  # a part of the report: whether it is there
     NO_REPORT = "no report"
@@ -217,7 +216,7 @@ class ReasonCode(StrEnum):
 
 # Nothing was submitted for this part: no run, no answer, no report.
 R = ReasonCode
-ABSENT = frozenset((R.NO_RUN, R.NO_RUN_OF_SIZE, R.NO_REPORT, R.NO_HEADING, R.NO_ANSWERS_FILE))
-ABSENT |= {R.NO_ANSWER, R.ANSWERS_FILE_UNREAD}
+ABSENT = frozenset((R.NO_RUN, R.NO_RUN_OF_SIZE, R.NO_REPORT, R.NO_HEADING, R.NO_ANSWER))
+ABSENT |= {R.ANSWERS_FILE_UNREAD}
 # Only the instructor can supply what is missing, and the student may know that.
 LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRATED})

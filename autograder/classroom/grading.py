@@ -130,7 +130,6 @@ def hand_in_of(
         rubric=rubric,
         runs=runs,
         answers=answers,
-        answers_file=next(iter(files.answers.values()), None),
         report=report,
         profile=settings.profile,
         expected=settings.expected.get(rubric.lesson, {}),

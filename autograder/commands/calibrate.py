@@ -64,7 +64,7 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
 
 def values_of(asked: Rubric, runs: Sequence[Run]) -> dict[str, dict]:
     """Return every reference value that the rubric's conditions need."""
-    solution = HandIn(asked, runs, {}, None, "full")
+    solution = HandIn(asked, runs, {}, "full")
     values: dict[str, Value | None] = {}
     conditions = [condition for check in asked.checks for condition in check.require]
     for condition in conditions:

@@ -19,7 +19,6 @@ class HandIn:
     rubric: Rubric
     runs: Sequence[Run]
     answers: dict[str, WrittenAnswer]
-    answers_file: str | None
     profile: Profile
     expected: dict = field(default_factory=dict)
     references: dict[str, Measure] = field(default_factory=dict)  # the solution's, on this site
@@ -46,7 +45,7 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
     facts = {"lesson": rubric.lesson} | choice.where
     recorded = [run for run in runs if run.has_header]
     matches = [run for run in recorded if all(says(run, k, v) for k, v in facts.items())]
-    plain = [run for run in plain_outputs(runs, choice) if not unprinted_facts(run, choice)]
+    plain = [run for run in plain_outputs(runs, choice) if shows_facts(run, choice)]
     return sorted(matches or plain, key=by_time)
 
 
@@ -62,16 +61,10 @@ def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
     ]
 
 
-def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
-    """Return the facts in `where` that an output without a record cannot show.
-
-    Its format implies the lesson and the source, and it may state the number of workers.
-    """
-    return [
-        fact
-        for fact in choice.where
-        if fact not in IMPLIED_BY_FORMAT and (fact != "world_size" or run.workers is None)
-    ]
+def shows_facts(run: Run, choice: RunChoice) -> bool:
+    """Return whether an output without a record can show that it has the facts in `where`."""
+    unsure = {"world_size"} if run.workers is None else set[str]()
+    return {*choice.where} <= {*IMPLIED_BY_FORMAT, "world_size"} - unsure
 
 
 def says(run: Run, key: str, value: object) -> bool:

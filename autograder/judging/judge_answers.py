@@ -9,7 +9,7 @@ from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
 from autograder.measuring.interval import Measure, NotMeasured, attempt, each_measured
 from autograder.measuring.metrics import metric_named
-from autograder.records import Run, Where
+from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions.answer_values import as_interval, as_word, readings
@@ -89,20 +89,16 @@ def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: 
 
 
 def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:
-    actual, code, where = "no answer", ReasonCode.NO_ANSWER, tuple[Where, ...]()
-    status = FAILED
     hint = "in answers.txt, write one line `id = value` for each question"
-    packed = [(note, PurePath(file_of(note)).name) for note in hand_in.unseen]
-    unseen = [note for note, name in packed if is_answers(name) or is_package(name)]
-    if unseen and not hand_in.answers:
-        actual, hint = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice
-        code = ReasonCode.ANSWERS_FILE_UNREAD
-        status = NOT_MEASURED if unseen[0].code == FindingCode.FILE_EMPTY else FAILED
-    elif hand_in.answers_file:
-        where = (Where(hand_in.answers_file, 0),)
-    else:
-        actual, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE
-    return Part(key, status, 0, expected, actual, where, hint, code=code)
+    part = Part(key, FAILED, 0, expected, "no answer", (), hint, code=ReasonCode.NO_ANSWER)
+    names = {note: PurePath(file_of(note)).name for note in hand_in.unseen}
+    unseen = [note for note, name in names.items() if is_answers(name) or is_package(name)]
+    if hand_in.answers or not unseen:
+        return part
+    actual, advice = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice
+    status = NOT_MEASURED if unseen[0].code == FindingCode.FILE_EMPTY else FAILED
+    part = replace(part, status=status, actual=actual, advice=advice)
+    return replace(part, code=ReasonCode.ANSWERS_FILE_UNREAD)
 
 
 def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part: Part) -> Part:

@@ -18,10 +18,8 @@ from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import RunChoice
 from autograder.submissions.doubts import file_of
 from autograder.submissions.kinds import is_answers, output_name
-from autograder.wording import counted
 
 WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
-UNREAD = "unknown"  # the format of an output without a run
 SUBMIT_IT = "submit the job to the scheduler, and later its output to your instructor"
 PRINT_IT = (
     "submit a run as the rubric asks for it; if {file} is that run, let the program print so; "
@@ -59,7 +57,7 @@ def preferred(hand_in: HandIn, name: str) -> Run:
     done = of_program(hand_in, name, done)
     done = [run for run in done if size_shortfall(hand_in, name, run) is None] or done
     for metric, pick in ((choice.smallest, min), (choice.largest, max)):
-        if sized := by_size(metric, done):
+        if metric and (sized := by_size(metric, done)):
             best = pick(value for value, _ in sized)
             done = [run for value, run in sized if value == best]
     return done[-1]
@@ -126,19 +124,9 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         if unseen[0].code == FindingCode.FILE_EMPTY:  # it was submitted, but shows no run
             hint, code = unseen[0].advice, ReasonCode.RUN_UNCLEAR
     elif spare:
-        size = choice.where.get("world_size")
-        likeliest = min(spare, key=lambda run: (run.workers != size, -(run.workers or 0)))
-        file = likeliest.files[0]
-        hint, code = PRINT_IT.format(file=file), ReasonCode.RUN_UNCLEAR
-        reason += f", unless it is `{shortened(file)}`: {read_as(likeliest)}"
-    return NotMeasured(reason, hint, [Where(run.files[0], 1) for run in spare[:3]], code)
-
-
-def read_as(run: Run) -> str:
-    if run.format == UNREAD:
-        return "no training run was recognised there"
-    how = "a run record" if run.has_header else f"`{run.format}`"
-    return f"read as {how}" + (f" of {counted(run.workers, 'worker')}" if run.workers else "")
+        file, code = shortened(spare[-1].files[0]), ReasonCode.RUN_UNCLEAR
+        reason, hint = f"{reason}, unless it is in `{file}`", PRINT_IT.format(file=file)
+    return NotMeasured(reason, hint, [Where(run.files[0], 1) for run in spare[-3:]], code)
 
 
 def may_be(run: Run, hand_in: HandIn, name: str) -> bool:
@@ -221,10 +209,9 @@ def last_lines(run: Run) -> str:
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 
 
-def by_size(metric: str | None, runs: Sequence[Run]) -> list[tuple[float, Run]]:
+def by_size(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
     """Return the runs that can be measured, each with its value."""
-    function = metric_named(metric).function if metric else None
-    values = [(measured_or_none(function, run), run) for run in runs] if function else []
+    values = [(measured_or_none(metric_named(metric).function, run), run) for run in runs]
     return [(value.value, run) for value, run in values if isinstance(value, Measure)]
 
 

@@ -58,7 +58,7 @@ def run_once(folder: Path, ranks: int, words: list[str]) -> Run:
 def graded(run: Run) -> tuple[float, float, str]:
     """Return the points of the check `speed`, its maximum, and its status."""
     asked = rubric.load_rubric(rubric.FOLDER / "07.yaml")
-    checks = judge(HandIn(asked, [run], {}, None, "smoke")).checks
+    checks = judge(HandIn(asked, [run], {}, "smoke")).checks
     [check] = [check for check in checks if check.id == "speed"]
     return check.score, check.points, check.status
 

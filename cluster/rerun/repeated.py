@@ -31,7 +31,7 @@ def take(submission: Submission, rubric: Rubric, size: Profile) -> tuple[Program
     files = read_places(rubric.lesson, submission.places)
     programs = programs_in(files)
     runs = read_files(files.outputs, own_readers(rubric))
-    hand_in = HandIn(rubric=rubric, runs=runs, answers={}, answers_file=None, profile=size)
+    hand_in = HandIn(rubric=rubric, runs=runs, answers={}, profile=size)
     counted = (measured_or_none(run_that_counts, hand_in, name) for name in rubric.runs)
     by_launch = {run.launch: run for run in counted if run is not None and run.launch}
     if not by_launch:

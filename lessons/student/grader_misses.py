@@ -107,7 +107,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
 
     The result of such a condition does not depend on the machine or the profile.
     """
-    hand_in = HandIn(asked, ended, {}, None, "full")
+    hand_in = HandIn(asked, ended, {}, "full")
     for check in asked.checks:
         for condition in check.require:
             there = all(hand_in.runs_by_name[name] for name in condition.of)
@@ -121,7 +121,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
 
 def to_run_again(asked: Rubric, ended: list[Run]) -> Iterator[str]:
     """Yield sentences about points that may have been lost to noise in every grading profile."""
-    hand_ins = [HandIn(asked, ended, {}, None, profile) for profile in ("smoke", "full")]
+    hand_ins = [HandIn(asked, ended, {}, profile) for profile in ("smoke", "full")]
     for check in asked.checks:
         for condition in check.require:
             if all(hand_ins[0].runs_by_name[name] for name in condition.of):

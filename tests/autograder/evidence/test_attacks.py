@@ -32,9 +32,7 @@ def outvoted(lines: Lines, rank: int) -> None:
 def graded(lesson: str, lines: Lines) -> tuple[float, set[str], str]:
     """Return the points for speed, the findings, and the evidence level without accounting."""
     runs = read_bytes({f"{lesson}_speed_1234.out": forge.written(lines).encode()})
-    judged = judge(
-        HandIn(rubric.load_rubric(rubric.FOLDER / f"{lesson}.yaml"), runs, {}, None, "smoke")
-    )
+    judged = judge(HandIn(rubric.load_rubric(rubric.FOLDER / f"{lesson}.yaml"), runs, {}, "smoke"))
     found = examine.examine(runs, runs)
     codes = {note.code for note in (*judged.findings, *found.findings)}
     [points] = [check.score for check in judged.checks if check.id == "speed"]

@@ -34,7 +34,7 @@ INTERVALS = {
 @pytest.mark.parametrize("text", INTERVALS)
 def test_an_interval_holds_the_truth_and_is_no_wider_than_asked(text):
     answers = {KEY: WrittenAnswer(text, Where("answers.txt", 1))}
-    part = judge_answer(HandIn(RUBRIC, [], answers, "a", "smoke", {KEY: 100.0}), KEY)
+    part = judge_answer(HandIn(RUBRIC, [], answers, "smoke", {KEY: 100.0}), KEY)
     credit, words = INTERVALS[text]
     assert part.credit == credit
     assert words in part.actual

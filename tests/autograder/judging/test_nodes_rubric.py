@@ -112,7 +112,7 @@ def changed(run: Run, *, epoch=None, rank=None, measure=None, **more) -> Run:
 
 def check_of(lesson: str, runs: list[Run], profile: str = "full"):
     asked = rubric.load_rubric(rubric.FOLDER / f"{lesson}.yaml")
-    checks = judge(HandIn(asked, runs, {}, None, profile)).checks
+    checks = judge(HandIn(asked, runs, {}, profile)).checks
     return next((check for check in checks if check.id == "nodes"), None)
 
 

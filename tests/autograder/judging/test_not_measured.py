@@ -45,7 +45,7 @@ def rubric_of(*conditions: dict, answers: dict | None = None) -> Rubric:
 
 
 def judged(rubric: Rubric, *runs: Run, **facts):
-    return judge(HandIn(rubric, runs, {}, None, "full", **facts)).checks
+    return judge(HandIn(rubric, runs, {}, "full", **facts)).checks
 
 
 def empty() -> Run:
@@ -68,7 +68,7 @@ def test_an_output_that_fits_no_run_of_the_rubric_is_not_measured(text):
     question = {"ask": "?", "kind": "number", "metric": "epochs", "of": "run"}
     rubric = rubric_of(EPOCHS, answers={"q": question})
     runs, answers = read_bytes({"a.out": text.encode()}), {"q": WrittenAnswer("7", Where("a", 1))}
-    for check in judge(HandIn(rubric, runs, answers, "a", "full")).checks:
+    for check in judge(HandIn(rubric, runs, answers, "full")).checks:
         assert (check.score, check.status) == (0, "not measured")
         assert check.where == (Where("a.out", 1),)
     failed = read_bytes({"a.out": (OWN_FORMAT + TRACEBACK).encode()})

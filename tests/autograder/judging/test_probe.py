@@ -47,7 +47,7 @@ def run_of(source, started, texts, value=None, failed=None):
 
 
 def part_of(*runs, rubric=RUBRIC):
-    [check] = judge(HandIn(rubric, runs, {}, None, "smoke")).checks
+    [check] = judge(HandIn(rubric, runs, {}, "smoke")).checks
     [part] = check.parts
     return check.score, part
 

@@ -50,7 +50,7 @@ def test_the_order_of_interleaved_ranks_changes_nothing(data):
     seen = [examine.examine(r, r) for r in (one, other)]
     assert [s.tier for s in seen] == ["self-consistent"] * 2
     loaded = rubric.load_rubric(rubric.FOLDER / "02.yaml")
-    judged = [judge.judge(HandIn(loaded, r, {}, None, "full")) for r in (one, other)]
+    judged = [judge.judge(HandIn(loaded, r, {}, "full")) for r in (one, other)]
     assert [(c.id, c.score, c.status) for c in judged[0].checks] == [
         (c.id, c.score, c.status) for c in judged[1].checks
     ]

@@ -48,5 +48,5 @@ def test_the_floor_is_for_real_data(tmp_path, take, one, other, score):
                 source=source, run=source.ljust(8, "0"), test_accuracy=accuracy, dataset=dataset
             )
             files[f"{source}.out"] = "\n".join(lines).encode()
-    judged = judge.judge(HandIn(rubric.load_rubric(path), read_bytes(files), {}, None, "smoke"))
+    judged = judge.judge(HandIn(rubric.load_rubric(path), read_bytes(files), {}, "smoke"))
     assert judged.score == score

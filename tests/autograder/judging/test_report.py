@@ -21,7 +21,7 @@ def rubric(**check):
 
 def judged(text, **check):
     report = None if text is None else parse_report(text, "report.md")
-    return judge.judge(HandIn(rubric(**check), [], {}, None, "smoke", report=report))
+    return judge.judge(HandIn(rubric(**check), [], {}, "smoke", report=report))
 
 
 def test_points_by_hand_wait_and_are_not_in_the_total():

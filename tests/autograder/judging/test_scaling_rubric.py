@@ -115,7 +115,7 @@ def judged(profile, runs=None, **changed_answers):
     answers = answers_of(runs) | {
         key: WrittenAnswer(text, Where("answers.txt", 1)) for key, text in changed_answers.items()
     }
-    hand_in = HandIn(RUBRIC, runs, answers, "answers.txt", profile, EXPECTED)
+    hand_in = HandIn(RUBRIC, runs, answers, profile, EXPECTED)
     return {check.id: check for check in judge.judge(hand_in).checks}
 
 

@@ -29,7 +29,7 @@ def judged(measures, **more):
     facts = {"model": "resnet20", "params": 273658, "size": 2} | more
     lines = make_record(lesson="07", source="speed", seconds=(), measures=measures, **facts)
     runs = read_bytes({"a.out": "\n".join(lines).encode()})
-    found = judge(HandIn(ASKED, runs, {}, None, "smoke"))
+    found = judge(HandIn(ASKED, runs, {}, "smoke"))
     [check] = [check for check in found.checks if check.id == "speed"]
     return check
 
