@@ -57,7 +57,7 @@ def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
     """Return whether the check counts in this profile and, with `if_present`, for these runs."""
     if check.only not in (None, hand_in.profile):
         return False
-    names = {name for condition in check.require for name in condition.of}
+    names = (name for condition in check.require for name in condition.of)
     return not check.if_present or any(hand_in.runs_by_name[name] for name in names)
 
 
@@ -89,10 +89,8 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
 def _not_drawn(hand_in: HandIn, check: RubricCheck) -> Check:
     """Return a check whose questions are not drawn, because the id is missing or another's."""
     given = hand_in.answers.get(draws.ID)
-    items = hand_in.answers.get(draws.DRAWN)
     expected = "your login or the name in your e-mail address, and the questions drawn by it"
     actual = f"{draws.ID}: {shortened(given.text, 40)}" if given else "no id"
-    actual += f"; drawn: {shortened(items.text, 60)}" if items else ""
     advice = "write your id into the notebook's first cell, and answer the questions that it draws"
     missing = NotMeasured(actual, advice, [given.where if given else None], ReasonCode.NOT_DRAWN)
     return _check(check, (not_measured(draws.ID, expected, missing),), 0, NOT_MEASURED)
@@ -147,13 +145,11 @@ def judge_heading(report: Report | None, title: str) -> Part:
     part = Part(name, FAILED, 0, f"{name} is there", "", (), advice, code=ReasonCode.NO_REPORT)
     if report is None:
         return replace(part, actual="no report.md was submitted")
-    text, where = report.parts.get(title.casefold(), (None, Where(report.name, 0)))
+    text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
     part = replace(part, where=(where,), code=ReasonCode.TEXT)
     if text:
         return replace(part, status=PASSED, credit=1, actual=part.expected, advice="")
-    if text is None:
-        return replace(part, actual=f"no heading `## {title}`", code=ReasonCode.NO_HEADING)
-    return replace(part, actual=f"nothing below `## {title}`")
+    return replace(part, actual=f"no text below a heading `## {title}`", code=ReasonCode.NO_HEADING)
 
 
 def findings(hand_in: HandIn) -> Iterator[Note]:

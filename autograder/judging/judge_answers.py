@@ -19,13 +19,11 @@ from autograder.submissions.kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import with_unit
 
-EXAMPLE = "12.5"  # an example number, which is not the answer to any question
-
 
 def expected_kind(question: Question, text: str) -> str:
     """Return the expected kind of answer if the text is of another kind, else an empty string."""
     if question.kind == "number" and not readings(text, question.unit):
-        return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
+        return "digits only, like 12.5" + (f", in {question.unit}" if question.unit else "")
     if question.kind == "interval" and as_interval(text) is None:
         return "two numbers above 0, the smaller one first, like 2400 to 2900"
     choices = [as_word(choice) for choice in question.choices]

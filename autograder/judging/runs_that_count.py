@@ -197,8 +197,6 @@ def how_it_failed(run: Run, problem: Note) -> str:
     """Return which rank failed first and where, or else the problem."""
     if run.failed_ranks:
         return shortened(run.failed_ranks[0], 300)
-    if problem.code == FindingCode.BAD_LINE:  # the page already lists damaged lines of the record
-        return problem.title
     text = shortened(SOURCE_PLACE.sub("", problem.actual), 160)
     return f"{problem.title}: {text}" if text else problem.title
 
