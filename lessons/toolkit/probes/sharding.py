@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lessons.toolkit.probes.held import bytes_of
+from lessons.toolkit.ranks.gathering import gathered
 from lessons.toolkit.ranks.wire import connections, received_during
 
 Function = Callable[..., Any]
@@ -34,7 +35,7 @@ def into_node(nodes: int, step: Callable[[], Any]) -> float:
 
     def from_outside() -> int:
         found = connections()
-        ends = everyone([own for (own, _), _ in found])
+        ends = gathered(dist, [own for (own, _), _ in found])
         nodes_of = {tuple(end): other // each for other, own in enumerate(ends) for end in own}
         here = rank // each
         return sum(number for (_, peer), number in found if nodes_of.get(peer, here) != here)
@@ -43,14 +44,8 @@ def into_node(nodes: int, step: Callable[[], Any]) -> float:
     before = from_outside()
     for _ in range(STEPS):
         step()
-    came = everyone(from_outside() - before)
+    came = gathered(dist, from_outside() - before)
     return sum(came[rank // each * each :][:each]) / STEPS
-
-
-def everyone(value: Any) -> list[Any]:
-    values = [None] * dist.get_world_size()
-    dist.all_gather_object(values, value)
-    return values
 
 
 class Alive(TorchDispatchMode):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lessons.toolkit.probes.held import saved_for_backward
+from lessons.toolkit.ranks.gathering import gathered
 from lessons.toolkit.ranks.wire import received_during
 from lessons.toolkit.record.run_record import synchronise
-from lessons.toolkit.stages.gathering import gathered
 
 PINGS = 16
 
