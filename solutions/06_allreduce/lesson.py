@@ -483,7 +483,7 @@ course.predictions.compare("predict_server_mb", 820, "MB", how="computed")
 #
 # ## Recap
 #
-# - A ring moves 2(p − 1)/p arrays per rank, and one separate server moves 2p. A message takes α + βn.
+# - A message takes α + βn seconds. Count messages and bytes before you measure.
 # - For many ranks or small arrays use trees, and send small arrays as one.
 # - The slowest rank sets the pace. A correct program has equal parameters on all ranks, but so do many wrong ones.
 #
@@ -491,5 +491,4 @@ course.predictions.compare("predict_server_mb", 820, "MB", how="computed")
 #
 #     lessons submit 06
 #
-# Next: lesson 07 uses Horovod, which does this for TensorFlow and PyTorch. Further reading: A. Sergeev, M. Del Balso
-# on Horovod (arXiv 1802.05799).
+# Next: lesson 07 uses Horovod, which does this for TensorFlow and PyTorch.

@@ -295,9 +295,9 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
 # %% [markdown]
 # **What you should see.** For N = 8, the best setting is a rate of 0.3 with momentum 0.9. It reaches an accuracy of
 # 0.95 after five epochs. Momentum 0.9 adds up about ten gradients. Where they agree, a rate of 0.3 works like 3. Where
-# they alternate, as in steep directions, about half of one remains. (Without momentum, a network learns nothing at a
-# rate of 3: 0.10.) The winner beats the base's 0.94, but nobody has searched for the base's best rate. Choosing by
-# test accuracy flatters the winner, too: set some training images aside for it.
+# they alternate, as in steep directions, about half of one remains. The winner beats the base's 0.94, but nobody has
+# searched for the base's best rate. Choosing by test accuracy flatters the winner, too: set some training images aside
+# for it.
 #
 # ## The question of the title
 #

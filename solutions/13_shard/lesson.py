@@ -163,7 +163,7 @@ course.check("13.4", zero)
 #   `reduce_dtype`.
 #
 # `torch.nn.utils.clip_grad_norm_` takes the norm of DTensors over all ranks. Create the optimizer *after* sharding: it
-# must get the new parameters. The second output shows what changed in `train.py` since lesson 00.
+# must get the new parameters.
 
 # %%
 course.show_code(library.shard)

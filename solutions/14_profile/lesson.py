@@ -207,9 +207,9 @@ course.check("14.5", fast)
 # ## Before and after
 #
 # The job alternates between the two steps, and tries levers on yours (`levers.py`): *TF32* products, which round
-# float32 to ten bits, *bfloat16* by autocast, and in `full` also `torch.compile`. (Its code takes a CPU a minute.) In
-# every round, the job measures the peak of a large float32 product, too. Then `probe.py` tests your functions, and
-# counts how often each step calls the network, waits, and runs operations.
+# float32 to ten bits, *bfloat16* by autocast, and in `full` also `torch.compile`. In every round, the job measures the
+# peak of a large float32 product, too. Then `probe.py` tests your functions, and counts how often each step calls the
+# network, waits, and runs operations.
 
 # %%
 one = course.on_nodes(1, gpus if profile == "full" else "")

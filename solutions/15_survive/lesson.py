@@ -290,17 +290,8 @@ course.show_output([resumed])
 # ## Elastic training
 #
 # `torchrun` can also continue with the remaining nodes: `--nnodes=1:2` asks for one or two. Its *agents*, one per
-# node, meet at a *rendezvous*.
-#
-# If only a process dies, its agent notices at once, and all agents meet again. If a *node* dies with its agent, only
-# the other ranks can notice. Where its connections break, Gloo raises an error in the next allreduce. Else they wait
-# for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may notice
-# (`ncclRemoteError`), or PyTorch's watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents meet
-# again, without those that no longer report, and start the program from its first line. `--max-restarts` limits how
-# many failures an agent survives. The node of the rendezvous must stay up, and on Slurm the job and its `srun` need
-# `--no-kill`.
-#
-# In `job_elastic.sbatch`, two agents on one machine stand in for two nodes. The second is killed with its rank.
+# node, meet at a *rendezvous*. In `job_elastic.sbatch`, two agents on one machine stand in for two nodes. The second is
+# killed with its rank after step 12. From which step will the first go on?
 
 # %%
 two = course.on_nodes(
@@ -323,6 +314,13 @@ print("The parameters are", "equal." if equal else "no longer equal in every bit
 # **What you should see.** One rank goes on after step 10, with the same batch of 16 in two pieces of 8. The test loss
 # agrees to five or six digits, but the parameters are not equal in every bit: a run of one rank adds up in another
 # order.
+#
+# If only a process dies, its agent notices at once, and all agents meet again. If a *node* dies with its agent, as
+# here, only the other ranks can notice. Where its connections break, Gloo raises an error in the next allreduce. Else
+# they wait for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may notice
+# (`ncclRemoteError`), or PyTorch's watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents meet
+# again, without those that no longer report, and start the program from its first line. The node of the rendezvous must
+# stay up, and on Slurm the job and its `srun` need `--no-kill`.
 #
 # ## Break it
 #
