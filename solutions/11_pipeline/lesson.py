@@ -234,8 +234,8 @@ for name in ("pipeline_speedup", "pipeline_share"):
 # process; two silent processes are 1.9 times as fast.
 #
 # So within a node you build a pipeline to save memory: two silent processes are faster, and copies add one exchange
-# of 9 MB per step to them. Between nodes, its messages are smaller than those of cut layers, and than those of copies
-# while batch × width is below the number of parameters.
+# of 9 MB per step to them. Between nodes, its messages are smaller than those of cut layers (Narayanan and others), and
+# than those of copies while batch × width is below the number of parameters.
 #
 # ## What every rank did
 #
