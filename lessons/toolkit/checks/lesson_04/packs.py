@@ -39,10 +39,11 @@ def check_4_1(write_packs: Function) -> str:
             found = f"{min(sizes) / width:g} to {max(sizes) / width:g} records"
             advice = "What happens to the records that are left over? Share them out."
             raise CheckFailed(expected, found, advice)
+        if (name := files[-1].name) != f"pack_{packs - 1:04d}.bin":
+            advice = "These are packs. How does the docstring call them?"
+            raise CheckFailed(f"{what}: names as write_packs describes them", name, advice)
         if b"".join(parts) != records.tobytes():
             advice = "A pack contains neighbouring records, and the packs are in their order."
-            if packs > 10 and any("_10." in file.name for file in files):
-                advice = "Sorted by name, pack_10 comes before pack_2: write 0010 and 0002."
             expected = f"{what}: read in the order of their names, the same bytes"
             raise CheckFailed(expected, "others", advice)
     return "103 records in 8 packs: 12 or 13 in each, and none is lost."
