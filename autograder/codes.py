@@ -200,10 +200,8 @@ class ReasonCode(StrEnum):
     ANSWERS_DIFFER = "answers differ"
     NO_ANSWER = "no answer"
     NOT_DRAWN = "not drawn"  # the id by which the questions are drawn is missing or another's
-    ANSWERS_FILE_UNREAD = "answers file unread"
     TEXT = "text"  # a part of the report: whether it is there
-    NO_REPORT = "no report"
-    NO_HEADING = "no heading"
+    NO_REPORT = "no report"  # or not this part of it
     NO_RUN = "no run"
     NO_RUN_OF_SIZE = "no run of size"
     RUN_UNFINISHED = "run unfinished"
@@ -214,9 +212,5 @@ class ReasonCode(StrEnum):
     TOO_NOISY = "too noisy"  # the repeats differ too much, or the machine was busy: run again
 
 
-# Nothing was submitted for this part: no run, no answer, no report.
-R = ReasonCode
-ABSENT = frozenset((R.NO_RUN, R.NO_RUN_OF_SIZE, R.NO_REPORT, R.NO_HEADING, R.NO_ANSWER))
-ABSENT |= {R.ANSWERS_FILE_UNREAD}
 # Only the instructor can supply what is missing, and the student may know that.
 LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRATED})

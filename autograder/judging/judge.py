@@ -146,10 +146,11 @@ def judge_heading(report: Report | None, title: str) -> Part:
     if report is None:
         return replace(part, actual="no report.md was submitted")
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
-    part = replace(part, where=(where,), code=ReasonCode.TEXT)
-    if text:
-        return replace(part, status=PASSED, credit=1, actual=part.expected, advice="")
-    return replace(part, actual=f"no text below a heading `## {title}`", code=ReasonCode.NO_HEADING)
+    part = replace(part, where=(where,))
+    if not text:
+        return replace(part, actual=f"no text below a heading `## {title}`")
+    part = replace(part, actual=part.expected, advice="", code=ReasonCode.TEXT)
+    return replace(part, status=PASSED, credit=1)
 
 
 def findings(hand_in: HandIn) -> Iterator[Note]:

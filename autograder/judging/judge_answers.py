@@ -95,8 +95,7 @@ def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:
         return part
     actual, advice = f"no readable answers.txt: {unseen[0].actual}", unseen[0].advice
     status = NOT_MEASURED if unseen[0].code == FindingCode.FILE_EMPTY else FAILED
-    part = replace(part, status=status, actual=actual, advice=advice)
-    return replace(part, code=ReasonCode.ANSWERS_FILE_UNREAD)
+    return replace(part, status=status, actual=actual, advice=advice)
 
 
 def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part: Part) -> Part:

@@ -126,9 +126,6 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
     formats = {reader.format for reader in presets.readers()} | {own.name for own in rubric.formats}
     for called, choice in rubric.runs.items():
         yield from unknown_runs(("runs", called, "program_of"), choice.program_of)
-        other = rubric.runs.get(choice.program_of or "")
-        if other is not None and other.program_of:
-            yield ("runs", called, "program_of"), f"{choice.program_of!r} has a program_of itself"
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))
             yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"

@@ -4,10 +4,13 @@ import json
 import sys
 from pathlib import Path
 
-from autograder.codes import ABSENT
+from autograder.codes import ReasonCode
 from cluster.environment.stage import last_words
 from cluster.first_day.day import WrongError
 from cluster.schedulers import real_command
+
+R = ReasonCode
+ABSENT = {R.NO_RUN, R.NO_RUN_OF_SIZE, R.NO_REPORT, R.NO_ANSWER}  # something was not submitted
 
 
 def calibrate(runs: Path, out: Path) -> str:
@@ -24,7 +27,7 @@ def grade(hand_in: Path, out: Path) -> str:
         (f"{each['lesson']}: {check['title']}: {check['actual']}", check["status"] == "passed")
         for each in json.loads(record.read_text())["grades"]
         for check in each["checks"]
-        if not any(part["code"] in ABSENT for part in check["parts"])  # something was not submitted
+        if not any(part["code"] in ABSENT for part in check["parts"])
     ]
     lost = [text for text, is_passed in decided if not is_passed]
     told = f"{len(decided) - len(lost)} of {len(decided)} checks passed; the pages are in {out}"

@@ -37,7 +37,7 @@ def test_a_heading_that_is_missing_or_empty_is_named(old, new):
     [check] = judged(text, by_hand=2, report=HEADINGS).checks
     [lost] = [part for part in check.parts if part.credit < 1]
     found = (check.status, lost.code, "Question" in lost.name)
-    assert found == (WAITS, ReasonCode.NO_HEADING, True)
+    assert found == (WAITS, ReasonCode.NO_REPORT, True)
     [counted] = judged(text, points=2, report=HEADINGS).checks
     assert (counted.status, counted.score) == (PARTIAL, 1)
 

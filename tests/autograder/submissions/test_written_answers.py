@@ -176,7 +176,7 @@ def test_empty_files_were_submitted_and_are_looked_at(tmp_path, grade):
     assert "scheduler" not in advice
     parts = [part for check in record["checks"] for part in check["parts"]]
     assert {part["status"] for part in parts} == {"not measured"}
-    assert {part["code"] for part in parts} == {"run unclear", "answers file unread"}
+    assert {part["code"] for part in parts} == {"run unclear", "no answer"}
 
 
 def test_a_line_that_is_not_understood_is_reported(ada):
