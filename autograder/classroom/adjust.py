@@ -51,9 +51,7 @@ def of_student(grade: Grade, submission: Submission, student: str) -> Grade:
     grade = replace(grade, student=student, partners=tuple(sorted(partners)))
     if submission.owner == student or submission.owner not in submission.students:
         return grade
-    expected, actual = "one submission for a group", "it counts for every member"
-    name = shortened(submission.owner, 60)
-    by_partner = make_note(FindingCode.BY_PARTNER, expected, actual, name=name)
+    by_partner = make_note(FindingCode.BY_PARTNER, name=shortened(submission.owner, 60))
     return replace(grade, findings=(by_partner, *grade.findings))
 
 

@@ -172,9 +172,6 @@ def nothing_found(student: str, files: LessonFiles, settings: ClassSettings) -> 
 # --- the runs, as reports show them ------------------------------------------------------------
 
 
-MOST_ROUNDS = 40  # shown in a picture
-
-
 def summaries(hand_in: HandIn, runs: Sequence[Run], chosen: dict[str, Run]) -> Iterator[RunSummary]:
     """Yield the runs by name. `chosen` has the run that counts for each name."""
     named = reversed(hand_in.runs_by_name.items())  # of several names, the first counts
@@ -225,5 +222,6 @@ def rounds_of(run: Run) -> Rounds | None:
     values = [value for metric in metrics if (value := point(metric, run))]
     if len(values) < len(metrics):
         return None
-    seconds = tuple((r.alone, r.silent, r.together) for r in rounds.rounds(run)[:MOST_ROUNDS])
+    shown = rounds.rounds(run)[:40]  # in a picture
+    seconds = tuple((r.alone, r.silent, r.together) for r in shown)
     return Rounds(seconds, *values)

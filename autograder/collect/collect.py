@@ -56,7 +56,6 @@ class Collected:
     new: list[Row] = field(default_factory=list)
     rows: dict[str, Row] = field(default_factory=dict)
     nobodys: list[str] = field(default_factory=list)  # files that belong to no student
-    kept: list[str] = field(default_factory=list)  # folders for which the download has no work
     removed: list[str] = field(default_factory=list)  # files that the download does not have
     replaced: list[str] = field(default_factory=list)  # folders whose files were replaced
     ended: list[str] = field(default_factory=list)  # edits about submissions that were replaced
@@ -184,7 +183,6 @@ def rows_of(
         row, chosen = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
         earlier = before.get(row.folder, row)
         if not chosen and holds(home / row.folder, WORK):  # a person may have put it there
-            done.kept.append(row.folder)
             row = replace(row, submitted=earlier.submitted, late=earlier.late)
         else:
             old, new, unreadable = write_folder(home / row.folder, chosen)

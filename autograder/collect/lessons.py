@@ -38,10 +38,9 @@ def sort_out(pieces: Sequence[Piece], names: Names) -> Lessons:
         around = next((outputs[place] for place in piece.name.parents if place in outputs), set())
         if piece.kind == Kind.OUTPUT and len(around) > 1:  # it belongs to one lesson
             around = set()
-        alone = names if len(names) == 1 else ()
-        from_platform = folder_lesson(piece.item.lesson, names)
-        belongs_to = {named} if named else recorded.get(piece) or around or {*alone}
-        for lesson in sorted(belongs_to) or [from_platform or ""]:
+        otherwise = {*names} if len(names) == 1 else {folder_lesson(piece.item.lesson, names) or ""}
+        belongs_to = {named} if named else recorded.get(piece) or around or otherwise
+        for lesson in sorted(belongs_to):
             lessons[lesson].append(piece)
     return lessons
 

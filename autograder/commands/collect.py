@@ -95,7 +95,6 @@ def report(done: Collected, into: Path, people: dict[str, Person]) -> list[str]:
     submissions = counted(len(done.new), "submission")
     lines = [f"{submissions} from {counted(len(students), 'student')} collected into {into}."]
     lines += listed_lines(
-        ("Kept these folders, because the download has no files for them", done.kept),
         ("Removed, because the submission that counts has no such files", done.removed),
         ("Edits that no longer apply, because the files were replaced", done.ended),
     )

@@ -4,12 +4,11 @@ Moodle translates the worksheet's headers, so this module never creates a worksh
 one worksheet per lesson from its assignment.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.collect.platforms import PARTICIPANT, PLATFORMS
+from autograder.collect.platforms import PARTICIPANT
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.rendering import points, standing_of
@@ -33,7 +32,10 @@ def read_worksheet(
             f"{worksheet}:1: which column is the grade? Found: {header}. Give Moodle's "
             "grading worksheet of this assignment, in English or German"
         )
-    find = filling.finder({name: known_as(people.get(name, Person(name))) for name in graded})
+    known = {name: people.get(name, Person(name)) for name in graded}
+    find = filling.finder(
+        {name: replace(p, moodle_id=participant(p.moodle_id)) for name, p in known.items()}
+    )
     students = (find(ids_in(line)) for line in lines)
     return header, places[0], [*zip(students, lines, strict=True)]
 
@@ -63,13 +65,6 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path)
         result.notes.append(f"nobody has a grade in lesson {lesson}")
     with_points = [student for student, row in graded.items() if row.final_score is not None]
     return result.text, result.sentence(with_points, "moodle_id, email or name")
-
-
-def known_as(person: Person) -> Person:
-    """Return a student as worksheets name them; the name of a folder of Moodle's has it, too."""
-    if folder := re.fullmatch(PLATFORMS["moodle"].form, person.student):
-        person = replace(person, name=person.full_name or folder["name"], moodle_id=folder["id"])
-    return replace(person, moodle_id=participant(person.moodle_id))
 
 
 def ids_in(line: Sequence[str]) -> list[tuple[str, str]]:

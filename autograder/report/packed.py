@@ -63,7 +63,6 @@ def read_class(folder: Path) -> GradedClass:
     return GradedClass(folder, str(data.get("title", "Grades")), rows)
 
 
-NAMED = 5  # students in a sentence
 DAY_ONE = (2020, 1, 1, 0, 0, 0)  # of all members of a zip, because the real time would differ
 Files = Mapping[str, str | bytes]
 Pack = tuple[str, bytes, str]  # name and bytes of a file, and a sentence about it
@@ -94,7 +93,7 @@ class Back:
             raise SettingsError(f"{name} would contain none of {students}: {advice}")
         text = f"{name}: for {len(packed)} of {students}"
         if lost := sorted(set(self.grades) - set(packed)):
-            text += f"; none for {enumerated(lost, NAMED)} ({advice})"
+            text += f"; none for {enumerated(lost, filling.NAMED)} ({advice})"
         return name, zipped(files), text
 
 
