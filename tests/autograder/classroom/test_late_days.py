@@ -34,12 +34,12 @@ def graded(tmp_path, grade):
 @pytest.mark.parametrize(
     ("handed_in", "policy", "score", "words"),
     [
-        ("2026-03-01 20:00:00 UTC", "penalty_a_day: 10%", "9.6", ""),
-        ("2026-03-02 00:00:00 UTC", "penalty_a_day: 10%", "8.6", "1 day late"),
-        ("2026-03-01 20:00:00 America/Los_Angeles", "penalty_a_day: 10%", "8.6", "1 day late"),
-        ("2026-03-03T20:00:00+00:00", "penalty_a_day: 10%\nfree_days: 1", "8.6", "1 of them free"),
+        ("2026-03-01 20:00:00 UTC", "penalty_a_day: 10%", "9.67", ""),
+        ("2026-03-02 00:00:00 UTC", "penalty_a_day: 10%", "8.67", "1 day late"),
+        ("2026-03-01 20:00:00 America/Los_Angeles", "penalty_a_day: 10%", "8.67", "1 day late"),
+        ("2026-03-03T20:00:00+00:00", "penalty_a_day: 10%\nfree_days: 1", "8.67", "1 of them free"),
         ("2027-03-09 20:00:00 UTC", "penalty_a_day: 10%", "0", "days late"),
-        ("some day", "penalty_a_day: 10%", "9.6", ""),
+        ("some day", "penalty_a_day: 10%", "9.67", ""),
     ],
 )
 def test_late_days(graded, handed_in, policy, score, words):
@@ -52,7 +52,7 @@ def test_extensions_move_the_due_time(graded):
     late = "2026-03-03 20:00:00 UTC"
     longer = "student,lesson,days,reason\nada,02,3,ill\n"
     found = graded(late, rules=DUE + "penalty_a_day: 10%\n", extensions=longer)
-    assert found == ("9.6", "graded", "extension of 3 days: ill")
+    assert found == ("9.67", "graded", "extension of 3 days: ill")
 
 
 def test_overrides_and_the_order_of_things(graded):
@@ -69,7 +69,11 @@ def test_overrides_and_the_order_of_things(graded):
 
 @pytest.mark.parametrize(
     ("step", "score", "late"),
-    [(0.5, (9.5, 9.6), (9.5, 9.3)), (0.4, (9.6, None), (9.2, 9.3)), (0.91, (10, 9.6), (9.1, 9.3))],
+    [
+        (0.5, (9.5, 9.67), (9.5, 9.37)),
+        (0.4, (9.6, 9.67), (9.2, 9.37)),
+        (0.91, (10, 9.67), (9.1, 9.37)),
+    ],
 )
 def test_the_total_is_rounded_after_late_days_but_not_points_by_hand(
     tmp_path, graded, grade, step, score, late

@@ -10,7 +10,7 @@ OUTPUT = {
     for number, name in {"01": "right", "02": "keras", "07": "right", "06": "right"}.items()
 }
 MINE = {"01": b"predict_shuffled = yes\n", "02": b"predict_accuracy = 0.9\n"}
-POINTS = {"01": "8.25/10", "02": "1.4/10"}  # for one output and one answer
+POINTS = {"01": "8.25/10", "02": "1.33/10"}  # for one output and one answer
 MANY = {f"{one}_1234.out": OUTPUT[one] for one in ("01", "02")}
 
 

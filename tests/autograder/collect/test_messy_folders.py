@@ -124,7 +124,7 @@ def test_several_folders_for_one_lesson(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "lesson 02", keras=late)  # a copy
     result = grade(tmp_path / "class")
     found = rows(result)["ada", "02"]
-    assert found[0] == "9.6/10"
+    assert found[0] == "9.67/10"
     assert found[-1] == "`predict_accuracy` has different answers, so none counts"
     page = page_of(result, "ada")
     given = f"predict_accuracy = 0.5 and {RIGHT_ANSWERS['predict_accuracy']}"

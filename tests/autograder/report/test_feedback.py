@@ -142,8 +142,8 @@ def test_a_page_begins_with_what_to_do(graded):
     head, _, rest = page.partition("What to do next")
     assert "points in 1 lesson" in head
     first, _, second = rest.partition(")")
-    assert first.endswith("(0.4 points: 02, s4_epoch_s")
-    assert second.split(")")[0].endswith("(0.4 points: 02, faults_serial")
+    assert first.endswith("(0.33 points: 02, s4_epoch_s")
+    assert second.split(")")[0].endswith("(0.33 points: 02, faults_serial")
     assert "nothing left to do" in text_of((graded / "students" / "ada.html").read_text())
     assert "What to do next" not in text_of((graded / "students" / "ada.html").read_text())
 

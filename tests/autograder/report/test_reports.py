@@ -44,13 +44,13 @@ def test_tables(handed_in, grade):
     rows = table(out / "grades.csv")
     assert [(r["student"], r["score"], r["status"]) for r in rows] == [
         ("ada", "10.0", "graded"),
-        ("ben", "9.6", "graded"),
+        ("ben", "9.67", "graded"),
         ("eve", "", "missing"),
     ]
     assert "2 graded, 1 missing, 0 for a person" in result.stderr
     checks = table(out / "checks.csv")
     assert sum(float(c["score"]) for c in checks if c["student"] == "ada") == 10
-    assert [r["score"] for r in table(out / "nbgrader.csv")] == ["10.0", "9.6", ""]
+    assert [r["score"] for r in table(out / "nbgrader.csv")] == ["10.0", "9.67", ""]
 
 
 def test_json_follows_its_schema(handed_in, grade):
@@ -62,7 +62,7 @@ def test_json_follows_its_schema(handed_in, grade):
         jsonschema.validate(data, schema)
         assert all(grade.keys() == described for grade in data["grades"])
     data = json.loads((out / "grades.json").read_text())
-    assert [g["score"] for g in data["grades"]] == [10.0, 9.6]
+    assert [g["score"] for g in data["grades"]] == [10.0, 9.67]
 
 
 @pytest.mark.parametrize("codes", [FindingCode, ReasonCode])
@@ -76,7 +76,7 @@ def test_canvas_file_from_the_roster(handed_in, grade):
     rows = table(out / "canvas.csv")
     assert rows[0]["Student"].strip() == "Points Possible"
     points = {r["ID"]: r["02 A serial program, and how fast it is"] for r in rows[1:]}
-    assert points == {"101": "10.0", "102": "9.6", "103": ""}
+    assert points == {"101": "10.0", "102": "9.67", "103": ""}
 
 
 def test_gradescope_results(tmp_path):
