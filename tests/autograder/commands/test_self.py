@@ -35,13 +35,13 @@ CASES = {
     ),
     "an answer whose truth is kept": (
         {"answers": RIGHT_ANSWERS | {"s4_epoch_s": "99"}},
-        ["These answers are wrong:", "s4_epoch_s: How large can the microseconds", "0.4 not yet"],
+        ["These answers are wrong:", "s4_epoch_s: How large can the microseconds", "0.33 not yet"],
         ["7.2", "which is not it"],
         1,
     ),
     "no attempt, no hint": (
         {"answers": {k: v for k, v in RIGHT_ANSWERS.items() if k != "s4_epoch_s"}},
-        ["found: no answer", "0.4 not yet"],
+        ["found: no answer", "0.33 not yet"],
         ["microseconds per sample"],
         1,
     ),
