@@ -199,8 +199,8 @@ course.predictions.compare("predict_survivor", survivor, how="saw")
 #
 #     cd 00_cluster
 #
-# If you started JupyterLab with `make lab`, the course's commands work in its terminals. In any other
-# terminal on your own machine, activate the course's environment. (On a cluster, your course says how.)
+# If you started JupyterLab with `make lab`, the course's commands work in its terminals. In any other terminal on your
+# own machine, activate the course's environment.
 #
 #     source ../../.venv/bin/activate
 #

@@ -344,9 +344,8 @@ course.answers.note(five_runs=five_runs)
 #
 #     sbatch job.sbatch --train-samples 12800 --epochs 3
 #
-# `course.submit` does the same from here. It prints the real command, waits, and returns the runs in the output. If
-# you run the cell twice, the job still runs once, unless you changed a program or the job file in between. The second
-# run is `probe.py`, which compares your functions with known results.
+# `course.submit` does the same from here. It prints the real command, waits, and returns the runs in the output. The
+# second run is `probe.py`, which compares your functions with known results.
 
 # %%
 run, probe = course.submit("job.sbatch", *sizes)

@@ -409,9 +409,8 @@ course.answers.note(baseline_epoch_s=course.measure.epoch_time(baseline).value)
 # - You can compute steps, parameters and bytes with paper and pencil. If you do so first, you request the
 #   right node and know why a job died.
 # - Prepare large inputs batch by batch, inside the input pipeline.
-# - A network of Keras Applications is one call. Count its parameters before you quote a number.
-# - Memory holds parameters, gradients and the optimizer's numbers, plus the layers' outputs times the batch.
-#   What is kept in half the bits needs half the memory, but has fewer digits.
+# - Memory holds parameters, gradients and the optimizer's numbers, plus the layers' outputs times the batch. What is
+#   kept in half the bits needs half the memory, but has fewer digits.
 # - A baseline is one device's median epoch time without the first epoch, and everything that it depends on:
 #   network, size, batch, device, precision, versions. Divide it by the time on N devices only if these
 #   agree, and say whether the batch is that of a device or of all.

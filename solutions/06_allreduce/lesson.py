@@ -69,11 +69,6 @@ predict_server_mb = 800
 course.answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_mb)
 
 # %% [markdown]
-# ## Synchronous training
-#
-# Broadcast the initial parameters · each worker takes its slice of the batch · forward and backward · **aggregate the
-# gradients** · update.
-#
 # ## A parameter server
 #
 # In `collectives.py` beside this notebook, `comm` is an **mpi4py** communicator: `comm.Send(array, dest=1)`,

@@ -456,12 +456,10 @@ course.answers.note(unused_images=unused_images, never_read=never_read, four_run
 # | `Missing ranks: 0: [HorovodAllreduce]`, and no end | unequal steps: `common_steps`, or equal shares (`DataDistributor(…, equal="drop")`, which leaves files out) |
 # | accuracy 0.837, and each rank has classes of its own (`labels_apart`) | parts sorted by class |
 # | 50 steps instead of 25, accuracy 0.889 | every rank read every file: twice the updates, for twice the time |
-# | throughput N times too good | samples *processed* counted instead of different ones |
 #
 # ## Recap
 #
 # - Rank 0 lists the files and gives every rank a share. It sends errors to all ranks, too.
-# - Shares are disjoint and complete, steps are equal, metrics are averaged.
 # - With every speedup, report how many *different* samples each epoch had.
 #
 # **Submit** your work in a terminal:

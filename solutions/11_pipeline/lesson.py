@@ -400,8 +400,7 @@ course.answers.note(fewest_m=fewest_m, gpipe_most=gpipe_most)
 # - A network cut between layers sends little (activations down, gradients up), but has a bubble of p − 1 turns. A
 #   network cut through layers has no bubble, but every two layers need a sum in each pass: use only the fastest links.
 # - GPipe holds all micro-batches, and 1F1B holds only as many as there are stages.
-# - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster. If only their
-#   state is too large, shard it (lesson 13).
+# - As long as the network fits and a larger batch is useful (lesson 09), copies are simpler and faster.
 #
 # On four ranks, two pipelines of two stages share the batch:
 #

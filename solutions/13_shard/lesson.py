@@ -235,7 +235,6 @@ course.plots.staircase(probes, save="my_staircase.png")
 # - Stage 1 collects all gradients after the backward pass, stage 2 unit by unit: after each peak, only this rank's
 #   part of a block's gradients is left.
 # - In stage 3 and `fsdp`, each bump is a block that is gathered, computed, and freed.
-# - Here all need more than half of DDP's memory: activations are not sharded, and a unit is whole while it computes.
 #
 # ## What does Gloo do?
 #

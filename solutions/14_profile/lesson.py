@@ -437,7 +437,6 @@ course.answers.note(thin_product=f"{thin_product:.3f}", mfu_h100=f"{mfu_h100:.4f
 # - Count a step's FLOP first. MFU says how much of the data sheet's peak they reach.
 # - Small operations are limited by overhead and bandwidth, large ones by the peak.
 # - Read a trace before you pull a lever: what runs, what waits, how long is one operation?
-# - Measure before and after in turns, and check that the loss stays the same.
 #
 # **Submit** your work in a terminal:
 #

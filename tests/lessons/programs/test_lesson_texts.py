@@ -13,7 +13,7 @@ LESSONS = sorted(folder for folder in SOLUTIONS.glob("[0-9]*") if (folder / "les
 # A page has at most 2,700 words, and 2,450 on average, also where numbers and signs are counted in
 # other ways: these find up to 130 more.
 MOST = {"words": 2600, "cells": 40, "rows of tables": 25}
-MEAN_WORDS = 2400
+MEAN_WORDS = 2390
 STILL_OVER = {("05", "rows of tables")}
 
 
