@@ -8,18 +8,14 @@ runs its first cell. Nobody else can take a socket in a folder that only its own
 import tempfile
 from pathlib import Path
 
-LONGEST = 60  # characters of a folder: with its sockets' names, a path may have 107
+LONGEST = 60  # characters of TMPDIR: with its sockets' names, a path may have 107
 
 
 def folder_for_sockets() -> tempfile.TemporaryDirectory[str]:
-    """Create a folder for a `with` block, and remove it with its sockets at the end.
-
-    Its path is short even if TMPDIR is long.
-    """
+    """Create a folder for a `with` block, and remove it with its sockets at the end."""
     where = tempfile.gettempdir()
-    return tempfile.TemporaryDirectory(
-        prefix="kernel-", dir=where if len(where) <= LONGEST else "/tmp"
-    )
+    short = where if len(where) <= LONGEST else "/tmp"
+    return tempfile.TemporaryDirectory(prefix="kernel-", dir=short)
 
 
 def kernel_manager_in(folder: Path) -> type:

@@ -4,7 +4,6 @@ import os
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -37,12 +36,7 @@ from lessons.folders import course_root
     "--site", metavar="SITE", help="Site for the lessons' jobs, as listed by `cluster sites`."
 )
 @click.option("--edition", type=click.Choice(["solutions", "lessons"]), help="Default: solutions.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 64),
-    default=1,
-    help="Lessons to run at the same time.",
-)
+@click.option("--jobs", type=click.IntRange(1), default=1, help="Lessons to run at the same time.")
 @click.option("-p", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter.")
 @click.option("--out", type=click.Path(path_type=Path), help="Default: build/runs/<time>.")
 @click.option("--cell-timeout", type=click.FloatRange(1), help="Time limit of a cell, in seconds.")
@@ -61,7 +55,9 @@ def run_command(
     """Execute the named lessons, or all of them, in copies of their folders."""
     root = course_root()
     edition = chosen_edition(root, edition)
-    given = chosen_parameters(parameters, profile)
+    given = dict(parse_parameter(text) for text in parameters)
+    if given.get("profile", profile) != profile:
+        raise click.UsageError("-p profile=… and --profile disagree; leave out -p profile.")
     try:
         where = current(site)
     except click.ClickException as error:
@@ -99,13 +95,6 @@ def chosen_edition(root: Path, asked: str | None) -> str:
     return asked or ("solutions" if solved else "lessons")
 
 
-def chosen_parameters(texts: tuple[str, ...], profile: str) -> dict[str, Any]:
-    given = dict(parse_parameter(text) for text in texts)
-    if given.get("profile", profile) != profile:
-        raise click.UsageError("-p profile=… and --profile disagree; leave out -p profile.")
-    return given
-
-
 def tell(run: LessonsRun, profile: str) -> None:
     """Print failures, remaining processes and stand-in data sets for a person at the terminal."""
     for outcome in run.outcomes:
@@ -119,8 +108,5 @@ def tell(run: LessonsRun, profile: str) -> None:
                 f"\n{outcome.lesson}: trained on the synthetic stand-in, not on {name}: "
                 "set COURSE_DATA or run `lessons data fetch`"
             )
-    total = len(run.plans)
-    click.echo(
-        f"\n{run.passed} of {total} lessons passed in profile {profile}; notebooks and summary in "
-        f"{run.out}"
-    )
+    passed = f"{run.passed} of {len(run.plans)} lessons passed in profile {profile}"
+    click.echo(f"\n{passed}; notebooks and summary in {run.out}")

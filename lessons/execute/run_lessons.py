@@ -1,9 +1,6 @@
 """Execute planned lessons side by side, each in its own process, and stop them all on request."""
 
 import multiprocessing
-import os
-import signal
-import sys
 import tempfile
 import time
 import uuid
@@ -61,11 +58,6 @@ class LessonsRun:
         return sum(outcome.status == "passed" for outcome in self.outcomes)
 
 
-def say(line: str) -> None:
-    click.echo(line)
-    sys.stdout.flush()
-
-
 def run_lessons(run: LessonsRun, edition: str) -> None:
     """Execute the plans, fill `run.outcomes`, and print a line when a lesson starts and ends."""
     waiting = deque(run.plans)
@@ -77,17 +69,17 @@ def run_lessons(run: LessonsRun, edition: str) -> None:
                 while waiting and len(running) < run.jobs:
                     running.append(start(run, waiting.popleft()))
                     last = running[-1]
-                    say(f"{last.plan.name} ({edition}): started, {last.cells} code cells")
+                    click.echo(f"{last.plan.name} ({edition}): started, {last.cells} code cells")
                 for lesson in list(running):
                     if advance(lesson, run):
                         running.remove(lesson)
                         outcome = finish(lesson, run.out)
                         run.outcomes.append(outcome)
-                        say(f"{outcome.lesson}: {outcome.status}, {outcome.seconds:.1f} s")
+                        click.echo(f"{outcome.lesson}: {outcome.status}, {outcome.seconds:.1f} s")
                 if time.monotonic() - said > STILL_EVERY:
                     said = time.monotonic()
                     for lesson in running:
-                        say(f"{lesson.plan.name}: in cell {lesson.cell} of {lesson.cells}")
+                        click.echo(f"{lesson.plan.name}: in cell {lesson.cell} of {lesson.cells}")
                 wait([lesson.pipe for lesson in running], timeout=TICK)
     except StopRequested as stopped:
         run.stopped_by = stopped.signum
@@ -133,14 +125,12 @@ def advance(lesson: Running, run: LessonsRun) -> bool:
 def finish(lesson: Running, out: Path) -> LessonOutcome:
     """End every job and process that the lesson started."""
     assert lesson.outcome is not None
-    pid = lesson.process.pid or 0
     if lesson.outcome.status != "stopped":
         lesson.process.join(GRACE)
         psutil.wait_procs(marked(lesson.mark), timeout=GRACE)
     left = [f"job {number}" for number in cancel_jobs_of(out / lesson.plan.name)]
     left += stop_marked(lesson.mark)
-    if lesson.process.is_alive():
-        os.kill(pid, signal.SIGKILL)
+    lesson.process.kill()  # if it is still alive
     lesson.process.join()
     lesson.sockets.cleanup()
     lesson.outcome.seconds = lesson.outcome.seconds or round(time.monotonic() - lesson.started, 3)

@@ -76,7 +76,7 @@ def row(name: str, run: Run) -> list[str]:
     found = (last and last.train_loss, run.test_accuracy, last and last.seconds)
     loss, accuracy, seconds = (number.value if number else math.nan for number in found)
     spread, rate = (
-        "?" if value is None or math.isnan(value) else f"{value:.3g}"
+        "?" if value is None or math.isnan(value) else f"{value:.4g}"
         for value in (run.end.param_spread, run.header.lr)
     )
     seen = f"{last.unique_samples or 0:,}" if last else "none"
