@@ -16,6 +16,7 @@ LESSON = ROOT / "solutions" / "13_shard"
 STEPS = ROOT / "tests" / "lessons" / "ranks" / "shard_steps.py"
 WAYS = ("ddp", "zero1", "zero2", "zero3", "fsdp")
 LOADED = (*TORCH, "torch.distributed.fsdp")
+SMALL = ("--layers", "2", "--width", "64")
 STEPS_ON = (1, 3)  # ranks
 
 
@@ -29,8 +30,8 @@ def jobs(tmp_path_factory):
     """Return name -> folder of a job."""
     root = tmp_path_factory.mktemp("jobs")
     starts = {
-        3: [(root / "probe", LESSON / "probe.py", "--ways", *WAYS)],
-        1: [(root / "one rank", LESSON / "probe.py", "--ways", "zero3", "fsdp")],
+        3: [(root / "probe", LESSON / "probe.py", *SMALL, "--ways", *WAYS)],
+        1: [(root / "one rank", LESSON / "probe.py", *SMALL, "--ways", "zero3", "fsdp")],
     }
     for ranks in STEPS_ON:
         starts[ranks].append((root / f"steps {ranks}", STEPS, "out.npz"))
