@@ -70,12 +70,14 @@ def check_switches(stages: Function) -> None:
             f"prefetch() makes what it gets ahead of time, and the network takes batches. {ASSIGN}"
         )
         raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
-    workers = [int(stage._num_parallel_calls) for stage in watched.of("ParallelMap")]
+    workers = [
+        int(getattr(stage, "_num_parallel_calls", WORKERS)) for stage in watched.of("ParallelMap")
+    ]
     if WORKERS not in workers:
         expected = f"{WORKERS} packs decoded at once for {WORKERS} workers"
         advice = "What does the table say about `map`? Which of the arguments counts?"
         raise CheckFailed(expected, shown(workers) if workers else "one after another", advice)
-    buffers = [int(stage._buffer_size) for stage in watched.of("Shuffle")]
+    buffers = [int(getattr(stage, "_buffer_size", BUFFER)) for stage in watched.of("Shuffle")]
     if BUFFER not in buffers:
         advice = "Which of the arguments says how many samples the buffer holds?"
         raise CheckFailed(f"a buffer of {BUFFER} samples", shown(buffers), advice)
