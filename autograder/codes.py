@@ -117,11 +117,8 @@ class FindingCode(StrEnum):
     SAME_SECONDS = auto(), CONTRADICTS, "Two runs took exactly the same time, to the last digit"
     # The scheduler's accounting.
     JOB_NOT_ACCOUNTED = auto(), DOUBT, "This job is not in the scheduler's accounting"
-    HOSTS_NOT_OF_JOB = auto(), CONTRADICTS, "Ranks ran on hosts that were not part of the job"
-    MORE_RANKS_THAN_GPUS = auto(), CONTRADICTS, "More ranks on GPUs than the job had GPUs"
-    MORE_RANKS_THAN_CPUS = auto(), DOUBT, "More ranks than the job had CPUs"
-    OUTSIDE_JOB_TIME = auto(), CONTRADICTS, "The run falls outside the job's time"
-    JOB_COMPUTED_LITTLE = auto(), DOUBT, "The job did far less work than its runs claim"
+    OUTSIDE_JOB = auto(), CONTRADICTS, "The run needs hosts, GPUs or time that its job did not have"
+    JOB_TOO_SMALL = auto(), DOUBT, "The job had too few CPUs, or used them too little"
     OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account", INSTRUCTOR
     # The program, and what it does when it is run again.
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
@@ -137,11 +134,8 @@ class FindingCode(StrEnum):
         "the course, or a modified one", INSTRUCTOR)
     SHARED_RUN = auto(), DOUBT, "the same run was also submitted by {name}", INSTRUCTOR
     SHARED_JOB = auto(), DOUBT, "a run of the same job was also submitted by {name}", INSTRUCTOR
-    SHARED_LOSSES = (auto(), DOUBT,
-        "the losses equal, to the last digit, those of a run with different settings{name}",
-        INSTRUCTOR)
-    SHARED_PARAMETERS = (auto(), DOUBT,
-        "the parameters equal those of a run with a different accuracy{name}", INSTRUCTOR)
+    SHARED_RESULT = (auto(), DOUBT, "losses or parameters equal, to the last digit, those of a run "
+        "with other settings or another accuracy{name}", INSTRUCTOR)
     # fmt: on
 
 

@@ -6,7 +6,7 @@ A number that is not in the file is None, never a guess.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import chain, count
-from typing import Any, ClassVar
+from typing import Any
 
 from autograder.codes import Outcome
 from autograder.notes import Note, Where
@@ -82,12 +82,9 @@ class Facts:
     """Facts that notebooks also look up by name, as in `run.end["param_spread"]`."""
 
     __slots__ = ()
-    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def __getitem__(self, name: str) -> Any:
-        """Return the fact, or None if it is unknown. Raise KeyError for a misspelt name."""
-        if name not in self.__dataclass_fields__:
-            raise KeyError(f"{name!r}: there are {', '.join(self.__dataclass_fields__)}")
+        """Return the fact, or None if it is unknown. A misspelt name is an AttributeError."""
         return getattr(self, name)
 
     def __contains__(self, name: str) -> bool:

@@ -25,6 +25,6 @@ def _numbers(text: str) -> list[str]:
     numbers: list[str] = []
     for each in filter(None, text.split(",")):
         first, _, last = each.partition("-")
-        span = range(int(first), int(last or first) + 1)
-        numbers += [f"{number:0{len(first)}d}" for number in span]
+        span = range(int(first), int(last) + 1) if last else ()
+        numbers += [f"{number:0{len(first)}d}" for number in span] if last else [first]
     return numbers or [""]

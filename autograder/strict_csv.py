@@ -33,22 +33,6 @@ def read_csv(
     lines = _lines(path)
     where, cells = next(lines, (f"{path}:1", []))
     header = [name.casefold() for name in cells]
-    _check_header(where, header, needed, optional)
-    for where, cells in lines:
-        if len(cells) > len(header):
-            raise SettingsError(
-                f"{where}: {counted(len(cells), 'cell')} where the header has {len(header)}; "
-                "a cell with a comma needs quotes"
-            )
-        row = dict.fromkeys(header, "") | dict(zip(header, cells, strict=False))
-        if missing := [name for name in needed if not row[name] and name not in empty]:
-            raise SettingsError(f"{where}: `{missing[0]}` is empty")
-        yield where, row
-
-
-def _check_header(
-    where: str, header: list[str], needed: Sequence[str], optional: Collection[str] | None
-) -> None:
     known = [*needed, *(optional or ())]
     for name in header:
         if optional is not None and name not in known:
@@ -60,6 +44,16 @@ def _check_header(
     if missing := [name for name in needed if name not in header]:
         columns = shortened(", ".join(header)) or "nothing"
         raise SettingsError(f"{where}: there is no column `{missing[0]}`; found: {columns}")
+    for where, cells in lines:
+        if len(cells) > len(header):
+            raise SettingsError(
+                f"{where}: {counted(len(cells), 'cell')} where the header has {len(header)}; "
+                "a cell with a comma needs quotes"
+            )
+        row = dict.fromkeys(header, "") | dict(zip(header, cells, strict=False))
+        if missing := [name for name in needed if not row[name] and name not in empty]:
+            raise SettingsError(f"{where}: `{missing[0]}` is empty")
+        yield where, row
 
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:

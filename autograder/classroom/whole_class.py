@@ -138,7 +138,7 @@ def find_copies(prints: Sequence[Print], accounted: Collection[str] = ()) -> dic
     for key, note in chain(
         shared(prints, FindingCode.SHARED_RUN, lambda run: run.traits.marks),
         shared(prints, FindingCode.SHARED_JOB, job_marks),
-        *(contradictions(prints, code) for code in AGREEMENTS),
+        *(contradictions(prints, *traits) for traits in AGREEMENTS),
     ):
         notes.setdefault(key, note)  # the others follow from the first
     return notes
@@ -171,19 +171,17 @@ def places(run: Print, other: Print) -> str:
 
 
 # The trait that runs share, and the trait that must then be equal.
-AGREEMENTS = {
-    FindingCode.SHARED_PARAMETERS: ("parameters", "result"),
-    FindingCode.SHARED_LOSSES: ("losses", "settings"),
-}
+AGREEMENTS = (("parameters", "result"), ("losses", "settings"))
 
 
-def contradictions(prints: Sequence[Print], code: FindingCode) -> Iterator[tuple[Key, Note]]:
+def contradictions(
+    prints: Sequence[Print], shared_trait: str, equal_trait: str
+) -> Iterator[tuple[Key, Note]]:
     """Yield the students whose run shares only the first of two traits with another student's run.
 
     An edited record must not cast doubt on the honest ones. So records that contradict themselves
     count only if there are no others, and a run that agrees with most others is not reported.
     """
-    shared_trait, equal_trait = AGREEMENTS[code]
     by_trait = grouped((getattr(run.traits, shared_trait), run) for run in prints)
     by_trait.pop("", None)
     for same in by_trait.values():
@@ -193,7 +191,8 @@ def contradictions(prints: Sequence[Print], code: FindingCode) -> Iterator[tuple
         for run in same:
             for other in judges:
                 if other.key[0] not in run.group and differ(run, other, equal_trait):
-                    yield run.key, make_note(code, name=places(run, other))
+                    name = places(run, other)
+                    yield run.key, make_note(FindingCode.SHARED_RESULT, name=name)
 
 
 def judges_of(prints: Iterable[Print], trait: str) -> list[Print]:

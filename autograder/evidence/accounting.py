@@ -188,19 +188,19 @@ def unlike(run: Run, job: AccountedJob, claimed: float, logins: Logins) -> Itera
         yield Code.OTHER_ACCOUNT, " or ".join(filter(None, logins)), job.user
     if job.cpu_seconds is not None and job.cpu_seconds < LEAST_CPU * claimed:
         expected = f"at least {LEAST_CPU * claimed:.3g} s of CPU time for {claimed:,.4g} s"
-        yield Code.JOB_COMPUTED_LITTLE, expected, f"{job.cpu_seconds:.3g} s"
+        yield Code.JOB_TOO_SMALL, expected, f"{job.cpu_seconds:.3g} s"
     hosts, of_job = (
         sorted({h.split(".")[0] for h in names}) for names in (run.host_names, job.hosts)
     )
     if of_job and not set(hosts) <= set(of_job):
-        yield Code.HOSTS_NOT_OF_JOB, ", ".join(of_job[:8]), ", ".join(hosts[:8])
+        yield Code.OUTSIDE_JOB, ", ".join(of_job[:8]), ", ".join(hosts[:8])
     size, device = measure.workers(run) or 0, run.header.device or "CPU"
     if "CPU" not in device and job.gpus is not None and size > job.gpus:
         found = f"{counted(size, 'rank')} on {shortened(device, 60)}"
-        yield Code.MORE_RANKS_THAN_GPUS, f"at most {counted(job.gpus, 'GPU')}", found
+        yield Code.OUTSIDE_JOB, f"at most {counted(job.gpus, 'GPU')}", found
     if job.cpus and len(run.ranks) > job.cpus:
         found = counted(len(run.ranks), "rank")
-        yield Code.MORE_RANKS_THAN_CPUS, f"at most {counted(job.cpus, 'CPU')}", found
+        yield Code.JOB_TOO_SMALL, f"at most {counted(job.cpus, 'CPU')}", found
     if job.start is None or job.end is None:
         return
     began, took, longest = seconds_of(run.header.started), shortest(run), job.end - job.start
@@ -208,7 +208,7 @@ def unlike(run: Run, job: AccountedJob, claimed: float, logins: Logins) -> Itera
     if took > longest + 2 or after < -CLOCK_SLACK or after + took > longest + CLOCK_SLACK:
         found = f"{took:.4g} s"
         found += f", from {after:.4g} s after the beginning of the job" if began else ""
-        yield Code.OUTSIDE_JOB_TIME, f"within the {longest:.4g} s of the job", found
+        yield Code.OUTSIDE_JOB, f"within the {longest:.4g} s of the job", found
 
 
 def shortest(run: Run) -> float:

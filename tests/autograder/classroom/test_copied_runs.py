@@ -62,10 +62,10 @@ PAIRS = {
     "job 1234 of a laptop": (
         lambda: honest(numpy_job(scheduler="laptop", site="laptop")), None),
     "the same losses with another seed": (
-        lambda: changed(honest(numpy_job(77)), "header", seed=5), FindingCode.SHARED_LOSSES),
+        lambda: changed(honest(numpy_job(77)), "header", seed=5), FindingCode.SHARED_RESULT),
     "the same parameters and another accuracy": (
         lambda: forge.parsed(edited(forge.written(honest(numpy_job(77))))),
-        FindingCode.SHARED_PARAMETERS),
+        FindingCode.SHARED_RESULT),
 }  # fmt: skip
 
 
