@@ -35,7 +35,7 @@ def test_a_fact_by_its_name(facts, name, value):
 
 
 def test_a_misspelt_fact_of_the_end_is_an_error():
-    with pytest.raises(AttributeError, match="param_spread"):
+    with pytest.raises(AttributeError, match="param_spred"):
         FACTS[1]["param_spred"]
 
 
