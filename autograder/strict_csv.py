@@ -18,15 +18,12 @@ CsvRow = tuple[str, dict[str, str]]  # file:line, and the cells by column name
 
 
 def read_csv(
-    path: Path | None,
-    needed: Sequence[str],
-    optional: Collection[str] | None = None,
-    empty: Collection[str] = (),
+    path: Path | None, needed: Sequence[str], optional: Collection[str] | None = None
 ) -> Iterator[CsvRow]:
     """Yield the rows. Columns may be in any order, in upper or lower case.
 
-    The columns in `needed` are required. Their cells must not be empty, unless the column is also
-    in `empty`. If `optional` is given, a column that is in neither of them is an error.
+    The columns in `needed` are required, and so are their cells. If `optional` is given, a column
+    that is in neither of them is an error.
     """
     if path is None:
         return
@@ -51,7 +48,7 @@ def read_csv(
                 "a cell with a comma needs quotes"
             )
         row = dict.fromkeys(header, "") | dict(zip(header, cells, strict=False))
-        if missing := [name for name in needed if not row[name] and name not in empty]:
+        if missing := [name for name in needed if not row[name]]:
             raise SettingsError(f"{where}: `{missing[0]}` is empty")
         yield where, row
 

@@ -59,7 +59,7 @@ def read(path: Path) -> Rows | None:
     if not path.is_file():
         return None
     rows: Rows = {}
-    for where, cells in read_csv(path, COLUMNS[:2], COLUMNS[2:], empty=COLUMNS[1:2]):
+    for where, cells in read_csv(path, COLUMNS[:1], COLUMNS[1:]):
         row = Row(*(unquoted(cells.get(name, "")) for name in COLUMNS))
         folder = Path(row.folder)
         if folder.is_absolute() or ".." in folder.parts:
