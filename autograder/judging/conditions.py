@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import finished, run_that_counts
+from autograder.judging.runs_that_count import finished, larger_unfinished, run_that_counts
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, attempt, measured_or_none
 from autograder.measuring.metrics import OWN, Value, metric_named
@@ -135,6 +135,10 @@ def judge_case(case: Case) -> Part:
         status = BORDERLINE
     elif status in (FAILED, PARTIAL) and certain == BORDERLINE and partial_from(condition):
         hint = RUN_AGAIN
+    is_size = condition.metric == case.hand_in.rubric.runs[case.name].largest
+    run = case.run if is_size and not credit else None
+    if run and (why := larger_unfinished(case.hand_in, case.name, run)):
+        actual, hint = f"{actual}; on more workers, {why.reason}", why.try_
     return Part(title, status, credit, expected, actual, value.where[:4], hint, code=code)
 
 

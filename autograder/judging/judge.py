@@ -159,15 +159,10 @@ def findings(hand_in: HandIn) -> Iterator[Note]:
     for name in hand_in.rubric.runs:
         run = measured_or_none(run_that_counts, hand_in, name)
         if run and (short := size_shortfall(hand_in, name, run)):
-            used, required = short
-            yield make_note(
-                FindingCode.RUN_TOO_SMALL,
-                f"{shown(required)} training samples (profile {hand_in.profile})",
-                shown(used),
-                [epoch.where for epoch in run.epochs[:1]],
-                "submit the job without --train-samples",
-                name=name,
-            )
+            expected = f"{shown(short[1])} training samples (profile {hand_in.profile})"
+            where = [epoch.where for epoch in run.epochs[:1]]
+            advice, code = "submit the job without --train-samples", FindingCode.RUN_TOO_SMALL
+            yield make_note(code, expected, shown(short[0]), where, advice, name=name)
     strangers = [run for run in hand_in.runs if not says(run, "lesson", lesson)]
     if strangers:
         yield make_note(

@@ -116,9 +116,9 @@ def _of_own_run(hand_in: HandIn, question: Question, answer: WrittenAnswer, part
 def own_values(hand_in: HandIn, question: Question) -> list[Measure]:
     """Return the metric's values for the run that counts and for its repeats: any may be meant."""
     metric, name = question.metric or "", question.of or ""
-    last = run_that_counts(hand_in, name)
+    runs = [run_that_counts(hand_in, name)]
     # A metric of all runs already uses the repeats.
-    repeats = [] if metric_named(metric).all_runs else finished(hand_in, name)
+    runs += [] if metric_named(metric).all_runs else finished(hand_in, name)
 
     def value_of(run: Run) -> Measure:
         value = metric_value(hand_in, metric, name, run, question.at, question.base)
@@ -126,7 +126,7 @@ def own_values(hand_in: HandIn, question: Question) -> list[Measure]:
             raise NotMeasured(f"{metric} is a word")
         return value
 
-    return each_measured(value_of, [last, *(run for run in repeats if run is not last)])
+    return each_measured(value_of, runs)
 
 
 def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:

@@ -77,7 +77,7 @@ def of_program(hand_in: HandIn, name: str, done: list[Run]) -> list[Run]:
     if same := [run for run, names in differences if not names]:
         return same
     run, names = differences[-1]
-    changed = next((fact for fact, certain in names.items() if certain), next(iter(names)))
+    changed = max(names, key=lambda name: names[name])
     reason = f"no run of `{name}` has the same {changed} as the run of `{other}`"
     hint = "submit the job again with the same options, and change no program until it has ended"
     code = ReasonCode.NO_RUN if any(names.values()) else ReasonCode.RUN_UNCLEAR
@@ -91,17 +91,18 @@ def unlike(run: Run, compared: Run, choice: RunChoice) -> dict[str, bool]:
     or else the main program, must be in both programs. Any other file that only one of them
     imports, such as a module for plots, is not compared.
     """
-    header, other = run.header, compared.header
-    facts = {fact: True for fact in choice.same_facts if header.get(fact) != other.get(fact)}
+    facts = [
+        fact for fact in choice.same_facts if run.header.get(fact) != compared.header.get(fact)
+    ]
+    certain = dict.fromkeys(facts, True)
     own, texts = (each.program.files if each.program else {} for each in (run, compared))
-    if not (own and texts):
-        return facts | {"program": False}
-    main = (compared.program and compared.program.main) or "program"
-    named = choice.program_files or [main]
+    if not (compared.program and own and texts):
+        return certain | {"program": False}
+    named = choice.program_files or [compared.program.main or "program"]
     shared = [file for file in texts if file in own]
     pairs = {file: (own.get(file, ""), texts.get(file, "")) for file in [*named, *shared]}
     different = [file for file, pair in pairs.items() if pair[0] != pair[1] or not all(pair)]
-    return facts | {file: None not in pairs[file] for file in different}
+    return certain | {file: None not in pairs[file] for file in different}
 
 
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:
@@ -211,6 +212,13 @@ def by_size(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
     """Return the runs that can be measured, each with its value."""
     values = [(measured_or_none(metric_named(metric).function, run), run) for run in runs]
     return [(value.value, run) for value, run in values if isinstance(value, Measure)]
+
+
+def larger_unfinished(hand_in: HandIn, name: str, counts: Run) -> NotMeasured | None:
+    """Return why the latest run on more workers than the one that counts did not finish."""
+    ended = [run for run in hand_in.runs_by_name[name] if run.outcome != Outcome.COMPLETED]
+    larger = [run for run in ended if (run.workers or 0) > (counts.workers or 0)]
+    return did_not_finish(name, larger[-1]) if larger else None
 
 
 def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] | None:

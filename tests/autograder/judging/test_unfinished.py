@@ -30,6 +30,24 @@ def test_a_job_that_ended_before_its_record_began_tells_why(job, error, told, tm
     assert (BEGAN in page) is ("was submitted" not in told)
 
 
+RECORD = {"lesson": "11", "source": "pipeline", "replicas": 1}
+CAUSE = "TypeError: unsupported operand type(s) for +: 'int' and 'list'"
+ECHO = "RuntimeError: [/src/gloo/transport/tcp/pair.cc:553] Connection closed by peer [::1]:4"
+
+
+@pytest.mark.parametrize("errors", [[CAUSE, ECHO], [ECHO, CAUSE]])
+def test_a_larger_run_that_did_not_finish_says_why(errors, tmp_path, grade):
+    folder = tmp_path / "class" / "ada" / "11"
+    for size in (1, 2):
+        record = make_record(**RECORD, run=f"{size}" * 8, size=size, finished=size < 2)
+        write_lines(folder / f"11_pipeline_{size}.out", record)
+    lines = [line for error in errors for line in ("Traceback (most recent call last):", error)]
+    write_lines(folder / "11_pipeline_2.err", lines)
+    page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
+    assert "on more workers, the run of <code>pipeline</code> did not finish: failed" in page
+    assert "unsupported operand type" in page
+
+
 def test_the_next_step_begins_with_what_failed_first(tmp_path, grade):
     folder = tmp_path / "class" / "ada" / "16"
     folder.mkdir(parents=True)
