@@ -22,7 +22,6 @@ from autograder.submissions.answer_values import readings
 HASHES = "answer_hashes.json"  # beside the rubrics
 NOWHERE = -(10**9)  # a cell that no right number has
 EXACT = 1e-9  # the width of a cell if there is no tolerance
-NO_HINT = "Read the question and the text above it once more."
 Hashes = dict[str, dict[str, list[str]]]
 
 
@@ -73,4 +72,4 @@ def hint(
         return None
     if any(answer_hash(lesson, name, cell(question, n)) in right for n in numbers):
         return ""
-    return question.try_ or NO_HINT
+    return question.try_ or "Read the question and the text above it once more."
