@@ -228,7 +228,7 @@ def accounts(choices: Choices, path: Path) -> dict | None:
     header = "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList"
     values = (
         *("1234", "ada", "COMPLETED", "1772445590", "1772446000", "1", "8", "cpu=8,gres/gpu=2"),
-        *("n1", "n[1-3]", "n[1-999999999]", "Unknown", "", "2026-03-02T10:00:00", "-1", "a|b"),
+        *("n1", "n[1-3]", "n[1-2,05]", "Unknown", "", "2026-03-02T10:00:00", "-1", "a|b"),
     )
     lines = [header]
     for _ in range(choices.number(4)):
@@ -280,8 +280,8 @@ SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
 def collected(place: Path) -> list[Submission]:
     """Collect the class, then return the submissions read from it."""
     known, _ = loaded()
-    ids = {lesson: one.answers.keys() for lesson, one in known.items()}
-    collect([place / "class"], place / "collected", Wanted("folders", ids, who_is({}, {})))
+    wanted = Wanted("folders", known.keys(), who_is({}, {}))
+    collect([place / "class"], place / "collected", wanted)
     return read_class(place / "collected", known, meant_by({}))
 
 
