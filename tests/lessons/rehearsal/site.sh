@@ -1,7 +1,7 @@
 # A site whose programs are small, so that two cores can rehearse `full`. Every job file sources its
 # site, whoever submits it, and starts its programs with `launch` (lesson 15: `in_container`).
 rehearsal=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$rehearsal/../../../cluster/sites/${REHEARSAL_ON:-laptop}.sh"
+source "$rehearsal/forked.sh"
 export COURSE_DEVICE=cpu
 
 eval "whole_$(declare -f launch)" # the site's own, under other names
@@ -13,19 +13,6 @@ launch() {
     smaller whole_launch "$@"
 }
 in_container() { smaller whole_in_container "$@"; }
-
-# In these lessons, loading PyTorch takes most of the time of a small program, so its ranks share that.
-# Lesson 15's have to be killed one by one.
-eval "whole_$(declare -f launch_ranks)"
-launch_ranks() {
-    local words=("${@:2}") before=()
-    [ "${words[0]}" != timeout ] || { before=("${words[@]:0:3}") && words=("${words[@]:3}"); }
-    if [[ ${REHEARSAL_ON:-laptop} == laptop && $PWD == */1[13]_* && ${words[*]:0:3} == "python -u "*.py ]]; then
-        "${before[@]}" python -u "$rehearsal/forked_ranks.py" "$1" "${words[@]:2}"
-    else
-        whole_launch_ranks "$@"
-    fi
-}
 
 smaller() {
     local words

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from autograder.settings.strict_yaml import read_yaml
 from lessons.folders import lesson_folders
 from tests.lessons.programs.all_points import BIN, ROOT
+from tests.lessons.rehearsal.forked_ranks import rank_server
 from tests.lessons.rehearsal.smaller import SIZES, limits_of, smaller
 
 HERE = Path(__file__).parent
@@ -37,7 +39,9 @@ def test_every_cell_runs_and_earns_what_cpus_can(lesson, ranks, tmp_path):
     env = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(tmp_path)}
     env["COURSE_SITE"] = str(HERE / "site.sh")
     run = ["lessons", "run", lesson, "--profile", "full", *words, "--out", tmp_path / "run"]
-    done = subprocess.run(run, env=env, cwd=ROOT, capture_output=True, text=True, timeout=1500)
+    with rank_server() if lesson in ("11", "13") else nullcontext({}) as ranks_from:
+        env = ranks_from | env
+        done = subprocess.run(run, env=env, cwd=ROOT, capture_output=True, text=True, timeout=1500)
     assert done.returncode == 0, done.stdout + done.stderr
     [folder] = (tmp_path / "run").glob(f"{lesson}_*/")
     assert missed(lesson, folder, tmp_path) == []
