@@ -22,9 +22,7 @@ def course(tmp_path, monkeypatch):
     """
     here = tmp_path / "cluster" / "environment"
     shutil.copytree(
-        set_up.ROOT / "cluster" / "environment",
-        here,
-        ignore=shutil.ignore_patterns("__pycache__"),
+        set_up.ROOT / "cluster" / "environment", here, ignore=shutil.ignore_patterns("__pycache__")
     )
     shutil.copy(set_up.ROOT / "pyproject.toml", tmp_path)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)

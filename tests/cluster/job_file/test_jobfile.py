@@ -81,12 +81,7 @@ def test_all_lines_still_to_be_filled_in_are_named_in_the_files_order():
 
 @pytest.mark.parametrize(
     ("line", "nodes", "ntasks"),
-    [
-        ("", 1, 1),
-        ("-N 2", 2, 2),
-        ("-n 4", 1, 4),
-        ("-N 2 --ntasks-per-node=4", 2, 8),
-    ],
+    [("", 1, 1), ("-N 2", 2, 2), ("-n 4", 1, 4), ("-N 2 --ntasks-per-node=4", 2, 8)],
 )
 def test_nodes_and_tasks_follow_from_each_other(line, nodes, ntasks):
     asked = jobfile.request(parse(f"#SBATCH {line}"))
@@ -103,13 +98,7 @@ def test_the_command_line_overrides_the_file():
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [
-        ("10", 600),
-        ("1:30", 90),
-        ("2-0", 172800),
-        ("1-12:30:15", 131415),
-        ("UNLIMITED", None),
-    ],
+    [("10", 600), ("1:30", 90), ("2-0", 172800), ("1-12:30:15", 131415), ("UNLIMITED", None)],
 )
 def test_times(text, seconds):
     assert jobfile.seconds(text) == seconds
@@ -117,11 +106,7 @@ def test_times(text, seconds):
 
 @pytest.mark.parametrize(
     ("text", "indices", "at_once"),
-    [
-        ("0-3", (0, 1, 2, 3), None),
-        ("0-6:2", (0, 2, 4, 6), None),
-        ("0-15:4%2", (0, 4, 8, 12), 2),
-    ],
+    [("0-3", (0, 1, 2, 3), None), ("0-6:2", (0, 2, 4, 6), None), ("0-15:4%2", (0, 4, 8, 12), 2)],
 )
 def test_arrays(text, indices, at_once):
     assert jobfile.array_indices(text) == (indices, at_once)

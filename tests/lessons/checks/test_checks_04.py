@@ -79,10 +79,7 @@ def order(names, epoch, seed):
 ORDERS = [
     (lambda names, epoch, seed: names, "is the result returned"),
     (lambda names, epoch, seed: order(names, 0, seed + epoch), "keep them apart"),
-    (
-        lambda names, epoch, seed: [order(names, epoch, seed), names][1],
-        "is the result returned",
-    ),
+    (lambda names, epoch, seed: [order(names, epoch, seed), names][1], "is the result returned"),
     (lambda names, epoch, seed: order(names, 0, seed), "does the epoch"),
 ]
 

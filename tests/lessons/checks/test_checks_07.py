@@ -168,10 +168,7 @@ def diagnose(start, end, rate):
 DIAGNOSES = [
     (lambda start, end, rate: "nothing", "drifted apart"),
     (lambda start, end, rate: "average" if end > 1e-6 else "nothing", "never became equal"),
-    (
-        lambda start, end, rate: diagnose(start > end and start, end, rate),
-        "never became equal",
-    ),
+    (lambda start, end, rate: diagnose(start > end and start, end, rate), "never became equal"),
 ]
 
 

@@ -236,11 +236,7 @@ LINTS = [
     (lambda text: text + '\n# %% tags=["exercise"]\nx = 1\n', None, "belong together"),
     (lambda text: text + "\n# %%\n" + GOOD.replace("2.1", "1.1"), None, "belong together"),
     (lambda text: text + '\n# %% tags=["check"]\nx = 1\n', None, "belong together"),
-    (
-        lambda text: text + '\n# %% tags=["exercise"]\n' + GOOD,
-        None,
-        "2.1 does not belong",
-    ),
+    (lambda text: text + '\n# %% tags=["exercise"]\n' + GOOD, None, "2.1 does not belong"),
     (
         lambda text: text + '\n# %% tags=["exercise"]\n' + GOOD.replace("2.1", "1.9"),
         None,

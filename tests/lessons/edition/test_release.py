@@ -23,11 +23,7 @@ ROOT = Path(__file__).parents[3]
 def test_what_is_in_it_and_what_is_not(released):
     for name in (
         *("pyproject.toml", "Makefile", "README.md", "environment.yml", "docs/run-record.md"),
-        *(
-            "lessons/02_serial/02_serial.ipynb",
-            "lessons/toolkit/record/run.py",
-            "lessons/cli.py",
-        ),
+        *("lessons/02_serial/02_serial.ipynb", "lessons/toolkit/record/run.py", "lessons/cli.py"),
         *("cluster/sites/laptop.sh", "autograder/reading/files.py", "autograder/rubrics/02.yaml"),
     ):
         assert name in released

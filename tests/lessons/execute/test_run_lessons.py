@@ -44,8 +44,7 @@ def mixed_run(tmp_path_factory, lessons_process):
     environment = os.environ | {"COURSE_ROOT": str(root), "HOME": str(root)}
     out = root / "out"
     process = lessons_process(
-        *("run", "--jobs", 3, "--cell-timeout", 6, "-p", "repeats=7", "--out", out),
-        env=environment,
+        *("run", "--jobs", 3, "--cell-timeout", 6, "-p", "repeats=7", "--out", out), env=environment
     )
     output, _ = process.communicate(timeout=200)
     return {

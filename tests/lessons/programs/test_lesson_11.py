@@ -86,8 +86,7 @@ def test_the_stages_learn_what_one_process_learns(program, jobs):
 
 
 @pytest.mark.parametrize(
-    ("program", "names"),
-    [("probe", BOTH), ("hybrid probe", BOTH), ("library probe", ("library",))],
+    ("program", "names"), [("probe", BOTH), ("hybrid probe", BOTH), ("library probe", ("library",))]
 )
 def test_the_probe_finds_no_fault_in_the_solution(program, names, jobs):
     [found] = jobs[program]

@@ -62,16 +62,6 @@ def whole(tmp_path_factory):
     return submit(tmp_path_factory.mktemp("whole"), "job.sbatch", *SMALL, "--every", "3")
 
 
-def test_a_training_without_an_accident(whole):
-    run, probe = whole
-    assert run.header["life"] == probe.header["life"] == "first"
-    assert len(run.ranks) == len(probe.ranks) == 2
-    assert measured(probe, "lives") == [1]
-    for name in ("read_wrong", "files_wrong", "shards_wrong", "agree_wrong", "restore_wrong"):
-        assert measured(probe, name) == [0], name
-    assert measured(probe, "gradient_error")[0] < 1e-12
-
-
 @pytest.mark.parametrize(
     ("wrote", "goes_on"), [(2, 3), pytest.param(3, 1, marks=pytest.mark.nightly)]
 )

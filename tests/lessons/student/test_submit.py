@@ -79,10 +79,7 @@ def test_an_output_without_a_run_and_answers_without_ids(folder, lessons_command
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (
-            "keras_epoch_s = about two",
-            "about two has the wrong form. Expected: digits only",
-        ),
+        ("keras_epoch_s = about two", "about two has the wrong form. Expected: digits only"),
         ("keras_epoch_s = 7,2 s", ""),
         ("predict_accuracy = 97", "digits only: a fraction of 1"),
         ("predict_accuracy = 0.5", ""),  # a prediction may be wrong

@@ -146,11 +146,7 @@ def test_a_session_adds_what_a_new_release_has_and_changes_no_file(session, tmp_
 
 
 @pytest.mark.parametrize(
-    ("settings", "named"),
-    [
-        ({"course": "my course"}, "course"),
-        ({"release": "/week2"}, "release"),
-    ],
+    ("settings", "named"), [({"course": "my course"}, "course"), ({"release": "/week2"}, "release")]
 )
 def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path, settings, named):
     done = ruby(install_app(tmp_path, **settings), tmp_path / "session")

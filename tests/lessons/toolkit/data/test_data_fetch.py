@@ -44,11 +44,7 @@ def test_only_missing_files_are_fetched(mirror, world, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("manner", "reason"),
-    [
-        (changed, "sent other bytes"),
-        (forbidden, "answered 403"),
-    ],
+    ("manner", "reason"), [(changed, "sent other bytes"), (forbidden, "answered 403")]
 )
 def test_a_bad_mirror_is_left_with_a_sentence(mirror, manner, reason, tmp_path, monkeypatch):
     monkeypatch.setattr(fetch, "SILENCE", 0.3)

@@ -15,10 +15,7 @@ from lessons.toolkit import data
 from lessons.toolkit.data import catalogue
 from tests.breadth import breadth
 
-TARS: dict[str, Callable[[bytes], bytes]] = {
-    ".tar": lambda tar: tar,
-    ".tar.gz": pack,
-}
+TARS: dict[str, Callable[[bytes], bytes]] = {".tar": lambda tar: tar, ".tar.gz": pack}
 
 
 def put(root, files: dict[str, bytes]):

@@ -2,13 +2,7 @@
 
 import pytest
 
-from lessons.toolkit.ranks.schedules import (
-    Deadlock,
-    bubble,
-    held,
-    interleaved,
-    timed,
-)
+from lessons.toolkit.ranks.schedules import Deadlock, bubble, held, interleaved, timed
 
 SIZES = [(2, 1), (2, 4), (3, 3), (4, 8), (4, 2), (8, 32)]  # stages, micro-batches
 
