@@ -26,23 +26,16 @@ class Audience(StrEnum):
 STUDENT, BOTH, INSTRUCTOR = Audience
 
 
-# The ranks of findings by how much harm they do if nobody looks at them.
-HARM = {
-    0: ("GRADER_FAILED", "OWNER_UNKNOWN", "LESSON_UNKNOWN", "NO_RUBRIC", "NOTHING_FOUND",
-        "ANSWERS_NOT_TEXT", "ANSWER_LINE_UNREAD", "OTHER_LESSON"),
-    1: ("CHECK_NOT_MEASURED", "FILE_", "ARCHIVE_", "TERMINAL_COPY", "OUTPUT_CUT", "LEFT_OUT"),
-    3: ("SHARED_",),
-    6: ("CHECK_BORDERLINE",),
-}  # fmt: skip
-RANKS = {CONTRADICTS: 2, DOUBT: 4, LOOK: 5, INFORMATION: 7}
-
-
 class FindingCode(StrEnum):
-    """Findings about a submission, its runs or its answers. Without a heading, they bring one."""
+    """Findings about a submission, its runs or its answers. Without a heading, they bring one.
+
+    They are in the order of the harm that they do if nobody looks at them, the most first.
+    """
 
     severity: Severity
     heading: str
     audience: Audience
+    rank: int  # its position
 
     def __new__(
         cls, name: str, severity: Severity = LOOK, heading: str = "", audience: Audience = STUDENT
@@ -50,93 +43,75 @@ class FindingCode(StrEnum):
         member = str.__new__(cls, name)
         member._value_, member.severity = name, severity
         member.heading, member.audience = heading, audience
+        member.rank = len(cls.__members__)
         return member
 
     @staticmethod
     def _generate_next_value_(name: str, *_: object) -> str:
         return name.lower().replace("_", " ")
 
-    @property
-    def rank(self) -> int:
-        """Return the finding's position in a list that begins with the most harmful ones.
-
-        The order is: not understood, damaged, contradicted, copied, doubtful, others, borderline.
-        """
-        named = (rank for rank, names in HARM.items() if self.name.startswith(names))
-        return next(named, RANKS[self.severity])
-
-    # fmt: off
-    # What was submitted, by whom and when.
-    GRADER_FAILED = (auto(), LOOK,
-        "The grader failed on this submission, which is not the student's fault", BOTH)
-    BY_PARTNER = auto(), INFORMATION, "Submitted by {name} for the group"
+    # Something was not understood.
+    GRADER_FAILED = auto(), LOOK, "The grader failed, which is not the student's fault", BOTH
     OWNER_UNKNOWN = auto(), LOOK, "It is not known whose submission this is", INSTRUCTOR
     LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
     NO_RUBRIC = auto(), LOOK, "There is no rubric for this lesson", BOTH
     NOTHING_FOUND = auto(), LOOK, "No gradable files were found"
-    MARKED_LATE = (auto(), LOOK,
-        "The platform marked this as late, but does not say how late", BOTH)
-    TIME_UNREAD = auto(), LOOK, "The platform's submission time cannot be read", INSTRUCTOR
-    LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
-    SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
-    # Files and archives.
-    LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
+    OTHER_LESSON = auto(), LOOK, "The submission contains output of another lesson"
+    ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
+    ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"
+    # A file is damaged or was left out.
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts", BOTH
-    FILE_EMPTY = auto(), LOOK, "A submitted file is empty"
-    TERMINAL_COPY = ("copy from a terminal", LOOK,
-        "This is a copy from a terminal, not the file that the job wrote")
-    OUTPUT_CUT = auto(), LOOK, "The end of an output is missing"
-    FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
     ARCHIVE_CLOSED = auto(), LOOK, "Archives are not opened here", BOTH
     ARCHIVE_UNOPENED = auto(), LOOK, "An archive could not be read completely"
-    # Answers.
-    ANSWERS_NOT_TEXT = auto(), LOOK, "The answers are in a file that is not read"
-    ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"
-    ANSWER_LINE_UNREAD = auto(), LOOK, "A line of the answers could not be read"
-    ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
-    # Runs.
-    # The first three are lines of an output, whose reader gives the reason as the heading.
-    READ_PROBLEM = auto(), INFORMATION
-    BAD_LINE = auto(), INFORMATION  # a line of the run record that cannot be read
-    EXCEPTION = auto(), INFORMATION  # the line that ends a traceback
-    RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"
-    OTHER_LESSON = auto(), LOOK, "The submission contains output of another lesson"
-    # Contradictions within the record, and between the runs of one submission.
+    FILE_EMPTY = auto(), LOOK, "A submitted file is empty"
+    TERMINAL_COPY = "copy from a terminal", LOOK, "This copy from a terminal is not the job's file"
+    OUTPUT_CUT = auto(), LOOK, "The end of an output is missing"
+    FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
+    LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
+    CHECK_NOT_MEASURED = auto(), LOOK, "{name} is not measured", INSTRUCTOR
+    # The record, the runs of one submission or the scheduler's accounting contradict each other.
     CHAIN_BROKEN = auto(), CONTRADICTS, "Lines of the record are missing, moved or changed"
-    NEVER_WRITTEN = auto(), LOOK, "The record has content that the course's programs never write"
-    SAMPLES_IMPOSSIBLE = (auto(), CONTRADICTS,
-        "More samples than the data set, the steps or the ranks' shares allow")
+    SAMPLES_IMPOSSIBLE = auto(), CONTRADICTS, "More samples than data, steps or shares allow"
     PARTS_EXCEED_RUN = auto(), CONTRADICTS, "The epochs or rounds took longer than the whole run"
     CLOCK_BACKWARDS = auto(), CONTRADICTS, "The clock goes backwards"
     RANK_MISSING = auto(), CONTRADICTS, "Not every rank took part"
-    OTHER_RANK_COUNT = auto(), LOOK, "The number of ranks differs from the requested number"
-    DATA_IS_ANOTHER = auto(), DOUBT, "The data set is not the one that its name says"
-    SYNTHETIC_DATA = auto(), LOOK, "The run trained on the synthetic stand-in, not on the real data"
     ROUNDS_COPIED = auto(), CONTRADICTS, "Rounds of the speed job are copies of each other"
-    SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
     SAME_SECONDS = auto(), CONTRADICTS, "Two runs took exactly the same time, to the last digit"
-    # The scheduler's accounting.
-    JOB_NOT_ACCOUNTED = auto(), DOUBT, "This job is not in the scheduler's accounting"
     OUTSIDE_JOB = auto(), CONTRADICTS, "The run needs hosts, GPUs or time that its job did not have"
-    JOB_TOO_SMALL = auto(), DOUBT, "The job had too few CPUs, or used them too little"
-    OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account", INSTRUCTOR
-    # The program, and what it does when it is run again.
-    OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
-    PROBE_CHANGED = auto(), LOOK, "A test that ran differs from the released one", INSTRUCTOR
-    RERUN_FEWER_POINTS = auto(), LOOK, "The rerun earns fewer points than the submission"
-    # The checks of a grade.
-    CHECK_BORDERLINE = auto(), LOOK, "{name} is borderline", INSTRUCTOR
-    CHECK_NOT_MEASURED = auto(), LOOK, "{name} is not measured", INSTRUCTOR
-    CHECK_WAITS = auto(), LOOK, "{name} waits for you", INSTRUCTOR
-    # A submission compared with the class.
-    NOT_IN_ROSTER = auto(), LOOK, "not in the roster", INSTRUCTOR
-    OTHER_TOOLKIT = (auto(), LOOK, "ran with a toolkit that no one else used: another version of "
-        "the course, or a modified one", INSTRUCTOR)
+    # Another student submitted the same.
     SHARED_RUN = auto(), DOUBT, "the same run was also submitted by {name}", INSTRUCTOR
     SHARED_JOB = auto(), DOUBT, "a run of the same job was also submitted by {name}", INSTRUCTOR
-    SHARED_RESULT = (auto(), DOUBT, "losses or parameters equal, to the last digit, those of a run "
-        "with other settings or another accuracy{name}", INSTRUCTOR)
-    # fmt: on
+    SHARED_RESULT = auto(), DOUBT, "the same losses or parameters in another run{name}", INSTRUCTOR
+    # Doubts about a run or its program.
+    OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
+    OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account", INSTRUCTOR
+    JOB_NOT_ACCOUNTED = auto(), DOUBT, "This job is not in the scheduler's accounting"
+    JOB_TOO_SMALL = auto(), DOUBT, "The job had too few CPUs, or used them too little"
+    DATA_IS_ANOTHER = auto(), DOUBT, "The data set is not the one that its name says"
+    # Other reasons to look.
+    RERUN_FEWER_POINTS = auto(), LOOK, "The rerun earns fewer points than the submission"
+    PROBE_CHANGED = auto(), LOOK, "A test that ran differs from the released one", INSTRUCTOR
+    OTHER_TOOLKIT = auto(), LOOK, "ran with a toolkit that no one else used", INSTRUCTOR
+    NEVER_WRITTEN = auto(), LOOK, "The record has content that the course's programs never write"
+    SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
+    OTHER_RANK_COUNT = auto(), LOOK, "The number of ranks differs from the requested number"
+    SYNTHETIC_DATA = auto(), LOOK, "The run trained on the synthetic stand-in, not on the real data"
+    ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"
+    SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
+    TIME_UNREAD = auto(), LOOK, "The platform's submission time cannot be read", INSTRUCTOR
+    MARKED_LATE = auto(), LOOK, "Marked as late by the platform, which does not say how late", BOTH
+    NOT_IN_ROSTER = auto(), LOOK, "not in the roster", INSTRUCTOR
+    CHECK_WAITS = auto(), LOOK, "{name} waits for you", INSTRUCTOR
+    CHECK_BORDERLINE = auto(), LOOK, "{name} is borderline", INSTRUCTOR
+    # Information: nobody needs to look.
+    RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than required"
+    BY_PARTNER = auto(), INFORMATION, "Submitted by {name} for the group"
+    LATEST_COUNTS = auto(), INFORMATION, "Of several submissions, the last one counts"
+    ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers to questions that are not in this lesson"
+    # Lines of an output, whose reader gives the reason as the heading.
+    READ_PROBLEM = auto(), INFORMATION
+    BAD_LINE = auto(), INFORMATION  # a line of the run record that cannot be read
+    EXCEPTION = auto(), INFORMATION  # the line that ends a traceback
 
 
 class Outcome(StrEnum):

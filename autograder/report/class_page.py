@@ -66,7 +66,6 @@ def reruns(rows: Sequence[Grade]) -> tuple[int, int, int] | None:
 
 
 LESSONS = "lessons"  # the folder of these pages
-NO_RANK = 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,7 @@ def lesson_page(lesson: LessonOfClass, people: Mapping[str, Person], heading: st
 
 
 def by_severity(row: Grade) -> tuple[int, float, str]:
-    rank = min((note.code.rank for note in row.look), default=NO_RANK)
+    rank = min((note.code.rank for note in row.look), default=len(FindingCode))
     return rank, -1.0 if row.score is None else row.score, row.student
 
 
