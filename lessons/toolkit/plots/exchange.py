@@ -8,14 +8,11 @@ from autograder.wording import counted
 from lessons.toolkit.plots.figure import COLOURS, GREY, canvas, legend_beside, look, picture, rows
 from lessons.toolkit.ranks.timeline import ALLREDUCE, Step
 
+Times = Mapping[str, Sequence[tuple[float, float]]]  # scheme -> pairs of bytes and seconds
+
 
 @picture
-def allreduce_times(
-    figure: Any,
-    points: Mapping[str, Sequence[tuple[float, float]]],
-    models: Mapping[str, Any],
-    unseen: Sequence[float] = (),
-) -> None:
+def allreduce_times(figure: Any, points: Times, models: Any, unseen: Sequence[float]) -> None:
     """Plot seconds against bytes, with one colour per scheme and the fitted models as lines.
 
     Hollow points are sizes that the fit did not use.
@@ -32,8 +29,7 @@ def allreduce_times(
             sizes = [low * (high / low) ** (step / 60) for step in range(61)]
             times = [1e3 * models[scheme](size) for size in sizes]
             axes.plot(sizes, times, "--", color=style["color"], lw=1.2, label=f"{scheme}, model")
-    if unseen:
-        axes.plot([], [], "o", color=GREY, mfc="white", label="not used in the fit")
+    axes.plot([], [], "o", color=GREY, mfc="white", label="not used in the fit")
     axes.set(xscale="log", yscale="log", xlabel="bytes of the array", ylabel="time in ms")
     legend_beside(axes)
 
@@ -71,10 +67,10 @@ def buckets(figure: Any, run: Run) -> None:
             width = 1e3 * max(arrived - left, 0.002 * backward)
             axes.barh(at, width, 0.9 * height, 1e3 * left, color=look(number)["color"])
     rows(axes, [f"{size:g} MB: {counted(len(way), 'bucket')}" for size, (_, way) in found.items()])
-    axes.set_xlabel(
-        "milliseconds since the backward pass began\n"
+    legend = (
         "(grey ends when the last bucket is full; each colour is a bucket that waits or is sent)"
     )
+    axes.set_xlabel(f"milliseconds since the backward pass began\n{legend}")
 
 
 Journeys = dict[float, tuple[float, list[tuple[float, float]]]]

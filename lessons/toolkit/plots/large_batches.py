@@ -30,9 +30,7 @@ def accuracy_by_workers(figure: Any, results: Mapping[str, Mapping[int, Sequence
 
 
 @picture
-def at_equal_loss(
-    figure: Any, runs: Mapping[str, Sequence[Sequence[tuple[float, float]]]], level: float
-) -> None:
+def at_equal_loss(figure: Any, runs: Mapping[str, Any], level: float) -> None:
     """Plot training loss by epoch, and test accuracy against training loss. Each line is a seed.
 
     runs: name -> for each seed a list of (training loss, test accuracy) after each epoch. The
@@ -94,20 +92,16 @@ def four_curves(figure: Any) -> None:
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=3)
 
 
+Seeds = Mapping[int, Sequence[float | None]]  # workers -> a number for each seed
+
+
 @picture
-def race(
-    figure: Any,
-    epochs: Mapping[int, Sequence[int | None]],
-    gains: Mapping[int, Sequence[float]],
-    target: float,
-) -> None:
+def race(figure: Any, epochs: Seeds, gains: Seeds, target: float) -> None:
     """Plot the epochs to an accuracy, and the gain in time, by number of workers.
 
-    A point is a seed.
-
-    epochs: workers -> for each seed the epochs until the target, or None if it was not reached.
-    gains: workers -> for each seed that reached the target, the gain over one worker if the
-    exchange took no time.
+    A point is a seed. epochs: for each seed the epochs until the target, or None if not reached.
+    gains: for each seed that reached the target, the gain over one worker if the exchange took no
+    time.
     """
     left, right = canvas(figure, 7.6, 4.2, 1, 2)
     counts = sorted(epochs)

@@ -66,12 +66,7 @@ def draw_kind(
 
 
 @picture
-def laws_beyond(
-    figure: Any,
-    tables: Mapping[str, tuple[Sequence[int], Sequence[float]]],
-    fits: Mapping[str, Sequence[Sequence[float]]],
-    upto: int,
-) -> None:
+def laws_beyond(figure: Any, tables: Mapping[str, Any], fits: Mapping[str, Any], upto: int) -> None:
     """Plot measured speedups and fitted laws. Beyond the largest size, the range is shaded.
 
     tables: name -> (sizes, speedups); fits: name of the table -> [f], [s], [σ, κ].
