@@ -200,12 +200,12 @@ course.predictions.compare("predict_survivor", survivor, how="saw")
 #     cd 00_cluster
 #
 # If you started JupyterLab with `make lab`, the course's commands work in its terminals. In any other terminal on your
-# own machine, activate the course's environment.
+# own machine, activate the course's environment:
 #
 #     source ../../.venv/bin/activate
 #
-# Then choose where your jobs run, unless you did so before the first job. On a cluster, give its name and, if needed,
-# the project to charge:
+# Then choose where your jobs run, unless you did so before the first job. On a laptop, type the first line. On a
+# cluster, type the second, with its name and, if needed, the project to charge:
 #
 #     cluster use laptop
 #     cluster use juwels --account PROJECT

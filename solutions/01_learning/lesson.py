@@ -247,7 +247,7 @@ course.plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # hidden units with **relu** (max(0, ·)), and 10 outputs, one for each digit. **Softmax** turns the ten
 # scores into probabilities. The loss is the **cross-entropy**: −log of the probability that the network
 # gave to the right digit. A training step always has five parts: the forward pass, its result, the loss,
-# **back-propagation**, and the update. One pass through all images is an **epoch**.
+# **back-propagation** (the backward pass), and the update. One pass through all images is an **epoch**.
 #
 # The next three gaps are in `train.py`. Fill in one, save the file (Ctrl+S), then run its check here.
 #
@@ -285,8 +285,8 @@ course.check("1.4", train.minibatches)
 
 # %% [markdown]
 # **Exercise 1.5.** Complete `update`, one line in a loop. Papers write it *w ← w − η · ∇Q(w)*: η is the
-# learning rate, Q the loss and ∇Q its gradient. In 1.2 each step made a new array. Here the network must see the new
-# numbers, so no array may be new.
+# learning rate, Q the loss and ∇Q its gradient. In 1.2 each step made a new array. Here the network keeps its
+# arrays, so the new numbers must go into these.
 
 # %% tags=["check"]
 course.check("1.5", train.update)
@@ -359,7 +359,8 @@ course.plots.accuracy_curves({"NumPy": run})
 # **What you should see.** The first epoch does most of the work: the mean loss during it is about 0.52, against 2.3
 # for guessing. After that, progress is slow. With 12,800 images and 3 epochs, the test accuracies of seven seeds
 # ranged from 0.923 to 0.934: the seed alone changes the accuracy by a percentage point. With all 60,000 images and 5
-# epochs they were 0.968 to 0.972 (2 cores, NumPy 2.4). Your seconds will differ. Your accuracy should not.
+# epochs they were 0.968 to 0.972 (2 cores, NumPy 2.4). Your accuracy should be in or near
+# these ranges.
 #
 # ## Where is the knowledge?
 #

@@ -337,9 +337,9 @@ for letter, run in recorded.items():
     print(f"; test: accuracy {run.test_accuracy.value:.3f}, loss {run.test_loss.value:.3f}")
 
 # %% [markdown]
-# Write the letters of `c`, `e`, `u` and `x` in this order, as one word. And two numbers: the microseconds of the Jülich
-# log are rounded, too. How many seconds did its second epoch take at most? How many hidden units would a network like
-# that of 2.1 have with 238,510 parameters? Then state your own job's throughput, in training images per second, from
+# Write the letters of `c`, `e`, `u` and `x` in this order, as one word. And two numbers. The microseconds of the Jülich
+# log are rounded, too: how many seconds did its second epoch take at most? And how many hidden units would a network
+# like that of 2.1 have with 238,510 parameters? Then state your own job's throughput, in training images per second, from
 # `samples` and *your* `epoch_time`. The grader compares it with the output.
 
 # %% tags=["exercise"]

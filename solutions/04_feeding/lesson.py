@@ -109,7 +109,7 @@ rng = np.random.default_rng(1)
 
 
 def as_read(labels):
-    labels = labels.reshape(32, 200)[sources.order(np.arange(32), 0, 1)].ravel()
+    labels = labels.reshape(32, 200)[list(sources.order(np.arange(32), 0, 1))].ravel()
     return list(tf.data.Dataset.from_tensor_slices(labels).shuffle(512).as_numpy_iterator())
 
 

@@ -213,8 +213,8 @@ for n in (1, 2):
 #     return tf.reduce_mean(each)
 #
 # **Exercise 5.4.** On several replicas one of these two lines is wrong. Repair it in `loss_of`. `batch` is the number
-# of images on all replicas together. The check divides 8 images into 4 and 4, and into 5 and 3, and 6 into 4 and 2, as
-# at the end of an epoch.
+# of images on all replicas together. The check divides 8 images into 4 and 4, and into 5 and 3. It also divides 6 into 4
+# and 2, as at the end of an epoch.
 
 
 # %% tags=["exercise"]
@@ -396,7 +396,7 @@ course.answers.note(goals=goals, five_runs=five_runs)
 #
 # ## Recap
 #
-# - List the devices, create the strategy, and scale batch and rate.
+# - List the devices, create the strategy, create network and optimizer in its scope, and scale batch and rate.
 # - Four GPUs gave 2.5 to 3.2 times the speed of one (the textbook's ResNet50V2): 61 to 81 %.
 # - Ask the variables how many copies they have. Do not trust the flag.
 # - State speedups as intervals if the log gives whole seconds.

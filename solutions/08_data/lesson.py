@@ -170,7 +170,7 @@ def distribute(comm, load):
 #         return sorted(os.listdir(path))
 #
 # `shutdown_on_error=True` prints the message once and ends all ranks. Complete `my_files` in `train.py`, too. It shares
-# out the parts alone, in their order, so every run divides the files in the same way.
+# out only the names of the parts, sorted, so every run divides the files in the same way.
 
 # %% tags=["check"]
 import train
@@ -191,8 +191,8 @@ course.check("8.3", distribute, train)
 #
 # Rank 0 is missing. Is it the culprit or the victim? Decide now; you find out under *Break it*. The job still waits.
 # With this and `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8`, Horovod ended it some seconds later, with exit code 1. In
-# long jobs set it to some minutes: longer than any pause of one rank, such as a checkpoint. (Below the check's time, 60
-# s by default, it is ignored.)
+# long jobs set it to some minutes: longer than any pause of one rank, such as a checkpoint. (Below
+# `HOROVOD_STALL_CHECK_TIME_SECONDS`, 60 by default, it is ignored.)
 #
 # `hvd.join()` is another way: a rank that has no more data calls it, and the others go on. In a trial on two
 # ranks, rank 0 took a fourth step, with the value 4, after rank 1 had joined. The average was 2: the absent rank
@@ -451,7 +451,7 @@ course.answers.note(unused_images=unused_images, never_read=never_read, four_run
 # | you see | cause |
 # |---|---|
 # | 800 images read twice, 800 never; accuracy 0.857 | each rank listed the folder itself, and saw a different order |
-# | 600 images read twice, 600 never; accuracy 0.858 | an own order drawn on each rank before slicing (the files) |
+# | 600 images read twice, 600 never; accuracy 0.858 | each rank drew an order of the files of its own before it took its share |
 # | 19 steps instead of 25, 400 images never read; accuracy 0.835 | the last items cut off: two files that nobody reads |
 # | `Missing ranks: 0: [HorovodAllreduce]`, and no end | unequal steps: `common_steps`, or equal shares (`DataDistributor(…, equal="drop")`, which leaves files out) |
 # | accuracy 0.837, and each rank has classes of its own (`labels_apart`) | parts sorted by class |

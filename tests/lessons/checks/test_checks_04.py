@@ -54,7 +54,7 @@ def as_single_files(records, folder, packs):
 
 
 PACKS = [
-    (as_single_files, "how does the docstring"),
+    (as_single_files, "which names does the docstring"),
     (row_by_row, "in one call"),
     (dealt_row_by_row, "in one call"),
     (rest_to_the_same_path, "overwrites the file"),
@@ -129,7 +129,7 @@ STAGES = [
     (stages("map, unbatch, cache, prepare, prefetch"), "a stage is missing"),
     (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "shuffle single samples"),
     (stages("map, unbatch, cache, shuffle, prepare"), "the network takes batches"),
-    (stages("map two, unbatch, cache, shuffle, prepare, prefetch"), "the arguments counts"),
+    (stages("map two, unbatch, cache, shuffle, prepare, prefetch"), "is that number"),
 ]
 
 

@@ -148,6 +148,8 @@ def program_of(my_files=None):
 
 def test_distribute():
     lesson_08.check_8_3(distribute, program_of())
+    decorated = DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts)
+    lesson_08.check_8_3(distribute, program_of(lambda folder: decorated(folder)))
 
 
 @pytest.mark.parametrize(("wrong", "advice"), RANKS)

@@ -52,7 +52,7 @@ NUMBERS: dict[tuple[str, str], list[Shown]] = {
             {},
         ),
     ],
-    ("08", "an own order drawn on each rank"): [
+    ("08", "each rank drew an order of the files"): [
         (
             "an order each before slicing",
             {"accuracy": "0.858", "read twice": "600", "never read": "600"},

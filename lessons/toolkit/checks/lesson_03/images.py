@@ -76,7 +76,10 @@ def check_3_2(prepare: Function) -> str:
         advice = "The function inside .map takes two things, and returns as many."
         raise CheckFailed("images and labels", shown(kind), advice)
     if any(shape.rank == 3 for shape in shapes):
-        advice = "How many pictures does one call resize? Which order of the stages resizes more?"
+        advice = (
+            "How many pictures does one call resize? "
+            "With which order of the stages is it a whole batch?"
+        )
         raise CheckFailed("tf.image.resize gets batches", "one picture", advice)
     batches = [(np.asarray(x), np.asarray(y)) for x, y in ready]
     check_batches([x.shape for x, _ in batches])

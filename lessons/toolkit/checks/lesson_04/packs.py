@@ -40,7 +40,7 @@ def check_4_1(write_packs: Function) -> str:
             advice = "What happens to the records that are left over? Share them out."
             raise CheckFailed(expected, found, advice)
         if (name := files[-1].name) != f"pack_{packs - 1:04d}.bin":
-            advice = "These are packs. How does the docstring call them?"
+            advice = "These are packs. Which names does the docstring give them?"
             raise CheckFailed(f"{what}: names as write_packs describes them", name, advice)
         if b"".join(parts) != records.tobytes():
             advice = "A pack contains neighbouring records, and the packs are in their order."

@@ -74,9 +74,9 @@ def check_switches(stages: Function) -> None:
         int(getattr(stage, "_num_parallel_calls", WORKERS)) for stage in watched.of("ParallelMap")
     ]
     if WORKERS not in workers:
-        expected = f"{WORKERS} packs decoded at once for {WORKERS} workers"
-        advice = "What does the table say about `map`? Which of the arguments counts?"
-        raise CheckFailed(expected, shown(workers) if workers else "one after another", advice)
+        expected = f"map decodes {WORKERS} packs at once for {WORKERS} workers"
+        advice = "What does the table say about `map`? Which of the arguments is that number?"
+        raise CheckFailed(expected, shown(workers) if workers else "no parallel map", advice)
     buffers = [int(getattr(stage, "_buffer_size", BUFFER)) for stage in watched.of("Shuffle")]
     if BUFFER not in buffers:
         advice = "Which of the arguments says how many samples the buffer holds?"
@@ -135,7 +135,8 @@ class Watched:
                 raise CheckFailed(
                     f"batches of {BATCH} images, {SIZE} × {SIZE} × 3",
                     f"{tuple(images.shape)}",
-                    f"One stage makes samples of what decode returns, and one batches. {ASSIGN}",
+                    "One stage makes samples of what decode returns, and another makes batches. "
+                    f"{ASSIGN}",
                 )
             found += [int(number) for number in marks[:, 1]]
         return found
