@@ -31,7 +31,7 @@ class MeanOfReplica(keras.losses.Loss):
 
 
 def on_one(args, lr):
-    """Return the network on one device, without any strategy."""
+    """Return the network on one device, with TensorFlow's default strategy."""
     model = train.build_mirrored(tf.distribute.get_strategy(), args.model, args.size, lr)
     model.optimizer.jit_compile = False  # no XLA in the update, on GPUs as on CPUs
     return model

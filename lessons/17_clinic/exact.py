@@ -6,11 +6,11 @@ from torch.utils.data import DataLoader
 
 
 def test_loader(images, batch_size, rank, size):
-    """Return batches of this rank's share. Together, the ranks have each image once."""
+    """Return batches of this rank's share: nearly equal shares, in which each image is once."""
     raise NotImplementedError("Exercise 17.2: a loader of this rank's share")
 
 
 @torch.no_grad()
 def accuracy(model, loader, classes, device):
-    """Return the mean of the classes' accuracies on the images of all ranks, on every rank."""
+    """Return the mean accuracy of so many `classes`, on all ranks' images, on every rank."""
     raise NotImplementedError("Exercise 17.2: the accuracy, with one reduction")

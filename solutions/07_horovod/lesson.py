@@ -317,8 +317,9 @@ for name, run in broken.items():
 #
 # Each ratio is computed within a round, so other load on the machine affects all phases about equally.
 #
-# In the `full` profile the network is ten times as wide. Otherwise a step with 256 images would take an A100 0.4 ms
-# (63 GFLOP at 156 TFLOP/s, its data sheet's rate in TF32), less than starting its several hundred operations.
+# In the `full` profile the network is ten times as wide. Otherwise an A100 would compute a step with 256 images
+# in 0.4 ms (63 GFLOP at 156 TFLOP/s, its data sheet's rate in TF32), less time than it takes to start the several
+# hundred operations.
 #
 # What share of the ceiling will your ranks reach in `speed.py`, from 0 to 1?
 
@@ -351,8 +352,8 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
 # A node has four or eight GPUs. `nodes.py` trains lesson 03's network, ResNet50V2 on CIFAR-10 at 128 × 128 pixels, on
 # several nodes with your functions. On N ranks, each rank reads every N-th image.
 #
-# - The rate is 0.0003 per rank (a guess), and Horovod's `LearningRateWarmupCallback` reaches it after one epoch
-#   (lesson 09).
+# - The rate is 0.0003 per rank (a guess). Horovod's `LearningRateWarmupCallback` raises it to 0.0003 × ranks during
+#   the first epoch (lesson 09).
 # - Batch normalisation is not averaged: each rank keeps running means of its own images, and rank 0's are tested.
 #
 # What does it cost to leave the node (drawn below)? The 23.5 million gradients take 94 MB. In a ring of 8 ranks each

@@ -438,8 +438,8 @@ course.plots.faults(broken, path="lr", more=["momentum"])
 # | `momentum` | 50 | 0.8 | 0.947–0.948 |
 #
 # - Two faults look *better* than the intact run. `batch` makes eight times as many updates: as many as one worker, so
-#   eight workers gain nothing. `momentum` makes steps up to ten times as long, where gradients
-#   agree, and decay shortens them in time.
+#   eight workers gain nothing. `momentum` makes steps up to ten times as long, where gradients agree, and decay shortens
+#   them in time.
 # - Only `summed` looks broken at first sight (on eight workers; on four it recovers); `rate` looks merely slow. In
 #   `summed` the recorded rate is correct, but each step is eight times as long.
 #
@@ -490,4 +490,5 @@ course.answers.note(steps_64=steps_64, curves=curves, five_runs=five_runs)
 #     lessons submit 09
 #
 # Next: lesson 10 does all this without Horovod, with PyTorch's own DistributedDataParallel. Further reading: P. Goyal
-# and others on ImageNet in one hour (warm-up); E. Hoffer and others (the gap).
+# and others on ImageNet in one hour (warm-up); Y. You and others (LARS); N. Keskar and others, E. Hoffer and others
+# (the gap).

@@ -268,8 +268,8 @@ course.plots.nodes()
 
 # %% [markdown]
 # **What you should see.** Small buckets are sent early, from the last layer to the first. The single bucket is sent
-# when all gradients are computed. Each of two ranks is
-# late in every second step only, and yet *every* step takes about 40 ms longer. The step waits for the slowest rank.
+# when all gradients are computed. Each of two ranks is late in every second step only, and yet *every* step takes
+# about 40 ms longer. The step waits for the slowest rank.
 #
 # Two cores cannot show what overlap gains: Gloo moves bytes on the core that computes. NCCL moves them over the links
 # in the drawing while GPUs compute (not run here).

@@ -318,8 +318,9 @@ print(f"Without messages, a step takes {measure(nodes['fsdp'], 'compute_s'):.3f}
 # ## When does a gather hide?
 #
 # While one block computes, the next one's parameters can arrive. If everything overlaps, a step takes as long as the
-# longer of the two: computing, or the messages between the nodes. Suppose that faster ranks compute a step of your
-# FSDP job in 20 ms. How many **gigabits** per second must the links into a node carry, so that they never wait?
+# longer of the two: computing, or the messages between the nodes. Suppose that faster ranks compute a step of
+# `nodes["fsdp"]` in 20 ms. How many **gigabits** per second must the links into a node carry, so that the ranks never
+# wait?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set link_20ms to a number, in Gbit/s
@@ -330,7 +331,8 @@ course.plots.hiding(nodes, save="my_links.png")
 
 # %% [markdown]
 # **What you should see.** To the right of its bend, a curve is flat: messages hide. One or two Gbit/s were enough for
-# four ranks on two cores. A GPU computes thousands of times as fast, for a larger network (`link_7b`, below).
+# four ranks on two cores. A GPU computes thousands of times as fast as such a core, but for a larger network
+# (`link_7b`, below).
 #
 # ## Break it
 #
@@ -379,7 +381,8 @@ course.plots.faults(broken, path="", more=["peak_kb", "serial_error"])
 # | `"zero3"` | as `"zero2"`, plus the largest unit's whole parameters |
 # | `"recompute"` | as `"zero3"`, but the activations are each block's input, and everything in one block, for its batch |
 #
-# Take the first way that fits. (An estimate: prefetch, CUDA's context and NCCL's buffers need room, too.)
+# Take the first way that fits. (An estimate: a unit that is gathered ahead, CUDA's context and NCCL's buffers need room,
+# too.)
 #
 # **Exercise 13.7.** `needs(network, way)` returns the bytes for which each device must have room: everything in the row
 # above at once, as it can happen when the backward pass begins. `network`

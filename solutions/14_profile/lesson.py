@@ -327,7 +327,7 @@ course.predictions.compare("predict_compiled", compiled, how="counted")
 # **What you should see.** float32, bfloat16 and scaled float16 reach the same loss, about 3.15. Without scaling, more
 # than nine in ten gradients are 0, and the loss stays above 3.4. The compiled network trains alike in all three ways.
 # It is compiled five times with `dynamic=False`, twice by default, and once with `dynamic=True` (PyTorch 2.13). After
-# eight compilations of a function (`recompile_limit`) PyTorch compiles it no more, with a warning.
+# eight compilations of a function (`recompile_limit`) PyTorch warns, and compiles it no more.
 #
 # ## Break it
 #

@@ -122,8 +122,9 @@ course.check("15.3", atomic)
 #   may be up to a minute early.) The batch shell does not receive it.
 # - `#SBATCH --signal=B:USR2@60` sends it to the batch shell **only**.
 #
-# `scancel` and preemption send SIGTERM instead, and SIGKILL later: 30 seconds by default (`KillWait`). A preempted job
-# may get more before that (its partition's `GraceTime`, by default 0).
+# `scancel` and preemption send SIGTERM instead, and SIGKILL 30 seconds later by default (`KillWait`). A preempted job
+# may first get its partition's `GraceTime` (by default 0).
+#
 # Without a handler, USR1 ends a process, and `torchrun`, too. `signals.py` sets a handler that only records the
 # signal. The program finishes its step, saves, and ends with exit code 75.
 #
@@ -180,7 +181,7 @@ course.check("15.6", "job_shell.sbatch")
 # $$\frac{\mathrm{write\_s}}{w} + \frac{w}{2M}, \qquad \text{smallest at} \quad
 # w = \sqrt{2 \cdot \mathrm{write\_s} \cdot M}.$$
 #
-# (Young, 1974; Daly, 2006.) $M$ is the MTBF of the *job*: it dies with any of its nodes.
+# (Daly, 2006, after Young.) $M$ is the MTBF of the *job*: it dies with any of its nodes.
 #
 # ## Save in the background
 #
@@ -316,8 +317,8 @@ print("The parameters are", "equal." if equal else "no longer equal in every bit
 # order.
 #
 # If only a process dies, its agent notices at once, and all agents meet again. If a *node* dies with its agent, as
-# here, only the other ranks can notice. Where its connections break, Gloo raises an error in the next allreduce. Else
-# they wait for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may notice
+# here, only the other ranks can notice. Where its connections break, Gloo raises an error in the next allreduce.
+# Otherwise they wait for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may notice
 # (`ncclRemoteError`), or PyTorch's watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents meet
 # again, without those that no longer report, and start the program from its first line. The node of the rendezvous must
 # stay up, and on Slurm the job and its `srun` need `--no-kill`.
@@ -362,7 +363,7 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 # - `twice_waste`: with an interval twice as long as the best one, how many times as large as the smallest possible
 #   waste is yours?
 # - `padded_loss`: a batch of 16 texts is computed in two pieces of 8. In the first, 100 characters count, in the second
-#   300 (the rest is padding, lesson 14). Their mean losses per character are 2.0 and 3.0. What is the mean loss of the
+#   300 (the rest is padding, to make all texts equally long). Their mean losses per character are 2.0 and 3.0. What is the mean loss of the
 #   batch, whose gradient one process would follow?
 # - `six_records`: these are records of `break_it.py` with another network, saved after step 12 and killed after step
 #   16. In the order `nothing`, `optimizer`, `sampler`, `random`, `half`, `schedule` (which begins again, so the rate

@@ -6,7 +6,7 @@ from torch.utils.data import DataLoader
 
 
 def test_loader(images, batch_size, rank, size):
-    """Return batches of this rank's share. Together, the ranks have each image once."""
+    """Return batches of this rank's share: nearly equal shares, in which each image is once."""
     ### BEGIN SOLUTION Exercise 17.2: a loader of this rank's share
     return DataLoader(images, batch_size, sampler=range(rank, len(images), size))
     ### END SOLUTION
@@ -14,7 +14,7 @@ def test_loader(images, batch_size, rank, size):
 
 @torch.no_grad()
 def accuracy(model, loader, classes, device):
-    """Return the mean of the classes' accuracies on the images of all ranks, on every rank."""
+    """Return the mean accuracy of so many `classes`, on all ranks' images, on every rank."""
     ### BEGIN SOLUTION Exercise 17.2: the accuracy, with one reduction
     counts = torch.zeros(2, classes, dtype=torch.int64, device=device)
     for x, y in loader:

@@ -80,13 +80,12 @@ course.answers.note(predict_twice=predict_twice)
 # after one that left it out raises `Expected to have finished reduction in the prior iteration`: DDP waits for a
 # gradient that no backward pass computes.
 #
-# Three mends are in use. One option of DDP lets it walk through the graph of each step and mark what is missing.
-# Another remembers which parameters the *first* step used. And a term of zero times the sum of the head's outputs gives
-# every parameter a gradient, which is zero.
+# Three mends are in use. One option of DDP (*search*) lets it walk through the graph of each step and mark what is
+# missing. Another (*static*) remembers which parameters the *first* step used. And a term of *zero* times the sum of
+# the head's outputs gives every parameter a gradient, which is zero.
 #
 # **Exercise 17.1.** Complete `distribute` in `unused.py` (`help(unused.DistributedDataParallel)` has the options). For
-# the term of zero, change `forward` and `loss_of` as well. One of the three is wrong here. If you begin with it, read
-# its message.
+# *zero*, change `forward` and `loss_of`, too. One of the three is wrong here. If you begin with it, read its message.
 
 # %% tags=["check"]
 import unused
@@ -107,8 +106,9 @@ moves_unused, moves_twice = "zero", 0.9 + 0.9**2
 course.answers.note(moves_unused=moves_unused, moves_twice=f"{moves_twice:.3f}")
 
 # %% [markdown]
-# **What you should see.** The set of used parameters changes from step to step, so the static graph is the wrong
-# promise. Its first words are those of plain DDP. Its second sentence names the fault: the graph has changed.
+# **What you should see.** The set of used parameters changes from step to step, so *static* promises the wrong
+# thing. The first words of its message are those of plain DDP. The second sentence names the fault: the graph has
+# changed.
 
 # %% [markdown]
 # ### An exact test
@@ -118,7 +118,8 @@ course.answers.note(moves_unused=moves_unused, moves_twice=f"{moves_twice:.3f}")
 #
 # Where classes are rare, an accuracy hides them. So `exact.py` takes the mean of the *classes'* accuracies.
 #
-# **Exercise 17.2.** Complete `exact.py`: no padding, and one reduction of whole numbers.
+# **Exercise 17.2.** Complete `exact.py`: no padding, shares that differ by one image at most, and one reduction of
+# whole numbers.
 
 # %% tags=["check"]
 import exact

@@ -66,6 +66,10 @@ WRONG = [
     ("15.1", SET + "        self.shuffle()\n" + PLACE, SET + PLACE + "        self.shuffle()\n",
      "else does shuffle() change"),
     ("15.2", "        os.fsync(file.fileno())\n", "", "right after os.replace"),
+    ("15.2", "torch.save(state, file)\n",
+     'torch.save(state, saved := __import__("io").BytesIO())\n'
+     "        file.write(saved.getvalue())\n",
+     "right after os.replace"),
     ("15.2", "    os.replace(beside, path)\n", "", "gets its name last"),
     ("15.2", BESIDE, "Path(path)", "files_in"),
     ("15.2", BESIDE, 'Path(path).with_name("step_new.pt")', "files_in"),

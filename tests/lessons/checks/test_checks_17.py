@@ -87,7 +87,7 @@ WRONG = [
     ("17.1", ", find_unused_parameters=True", "", "Expected to have finished reduction"),
     ("17.2", "sampler=range(rank, len(images), size)", "shuffle=False", "pads the shares"),
     ("17.2", "sampler=range(rank, len(images), size)",
-     "sampler=range(0 if rank else len(images))", "most of the images"),
+     "sampler=range(0 if rank else len(images))", "has more images"),
     ("17.2", "    dist.all_reduce(counts)\n", "", "reduce it after the last batch"),
     ("17.2", "(right / images).mean()", "(right.sum() / images.sum())", "count for each class"),
     ("17.3", "SumOverRanks.apply(torch.cat([x.sum(0), (x * x).sum(0), x.new_tensor([len(x)])]))",

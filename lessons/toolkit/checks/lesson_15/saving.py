@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from unittest.mock import Mock, patch
+from unittest.mock import patch
 
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 from lessons.toolkit.checks.shared.real_ranks import on_ranks
 
+SYNCS = ("fsync", "fdatasync")  # macOS has no fdatasync
 GIVEN = "Compare newest with the one that you were given."
 
 
@@ -40,7 +41,8 @@ def check_15_2(atomic: ModuleType) -> str:
         expect(holds(old, 5), expected, "The file gets its name last.")
         expected = "all bytes are on the disk before the file gets its name"
         advice = "What is on the disk if the machine stops right after os.replace?"
-        expect(calls[:1] == ["fsync"] and len(set(calls)) > 1, expected, advice)
+        safe = bool(calls) and calls[0] in {(name, old.stat().st_size) for name in SYNCS}
+        expect(safe and any(name not in SYNCS for name, _ in calls), expected, advice)
         with patch.object(torch, "save", half), contextlib.suppress(CutError):
             atomic.write({"step": 6}, old)
         expected = "a write that is killed leaves the old file, and nothing like a checkpoint"
@@ -62,15 +64,21 @@ def check_15_2(atomic: ModuleType) -> str:
     return "A file is complete or absent."
 
 
-def calls_to_disk(work: Callable[[], Any]) -> list[str]:
-    """Return the names of the calls that make a file safe or name it, in their order."""
-    disk = Mock()
+def calls_to_disk(work: Callable[[], Any]) -> list[tuple[str, int]]:
+    """Return the calls that make a file safe or name it, in their order, with its size by then."""
+    calls = []
+
+    def noted(name: str, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        file = [*given, *named.values()][0]
+        calls.append((name, os.stat(getattr(file, "fileno", lambda: file)()).st_size))
+        return call(*given, **named)
+
     with contextlib.ExitStack() as stack:
-        for name in ("fsync", "replace", "rename"):
-            spy = patch.object(os, name, wraps=getattr(os, name))
-            disk.attach_mock(stack.enter_context(spy), name)
+        for name in (*SYNCS, "replace", "rename"):
+            if call := getattr(os, name, None):
+                stack.enter_context(patch.object(os, name, partial(noted, name, call)))
         work()
-    return [name for name, *_ in disk.mock_calls]
+    return calls
 
 
 def holds(path: Path, step: int) -> bool:
