@@ -63,18 +63,18 @@ class FindingCode(StrEnum):
     FILE_UNREADABLE = auto(), LOOK, "A file cannot be read, so nothing in it counts", BOTH
     ARCHIVE_CLOSED = auto(), LOOK, "Archives are not opened here", BOTH
     ARCHIVE_UNOPENED = auto(), LOOK, "An archive could not be read completely"
+    LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
     FILE_EMPTY = auto(), LOOK, "A submitted file is empty"
     TERMINAL_COPY = "copy from a terminal", LOOK, "This copy from a terminal is not the job's file"
     OUTPUT_CUT = auto(), LOOK, "The end of an output is missing"
     FILE_TOO_LARGE = auto(), LOOK, "The middle of a very large output was not read"
-    LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
     CHECK_NOT_MEASURED = auto(), LOOK, "{name} is not measured", INSTRUCTOR
     # The record, the runs of one submission or the scheduler's accounting contradict each other.
     CHAIN_BROKEN = auto(), CONTRADICTS, "Lines of the record are missing, moved or changed"
-    SAMPLES_IMPOSSIBLE = auto(), CONTRADICTS, "More samples than data, steps or shares allow"
+    RANK_MISSING = auto(), CONTRADICTS, "Not every rank took part"
     PARTS_EXCEED_RUN = auto(), CONTRADICTS, "The epochs or rounds took longer than the whole run"
     CLOCK_BACKWARDS = auto(), CONTRADICTS, "The clock goes backwards"
-    RANK_MISSING = auto(), CONTRADICTS, "Not every rank took part"
+    SAMPLES_IMPOSSIBLE = auto(), CONTRADICTS, "More samples than data, steps or shares allow"
     ROUNDS_COPIED = auto(), CONTRADICTS, "Rounds of the speed job are copies of each other"
     SAME_SECONDS = auto(), CONTRADICTS, "Two runs took exactly the same time, to the last digit"
     OUTSIDE_JOB = auto(), CONTRADICTS, "The run needs hosts, GPUs or time that its job did not have"
@@ -92,10 +92,10 @@ class FindingCode(StrEnum):
     RERUN_FEWER_POINTS = auto(), LOOK, "The rerun earns fewer points than the submission"
     PROBE_CHANGED = auto(), LOOK, "A test that ran differs from the released one", INSTRUCTOR
     OTHER_TOOLKIT = auto(), LOOK, "ran with a toolkit that no one else used", INSTRUCTOR
-    NEVER_WRITTEN = auto(), LOOK, "The record has content that the course's programs never write"
-    SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
     OTHER_RANK_COUNT = auto(), LOOK, "The number of ranks differs from the requested number"
+    NEVER_WRITTEN = auto(), LOOK, "The record has content that the course's programs never write"
     SYNTHETIC_DATA = auto(), LOOK, "The run trained on the synthetic stand-in, not on the real data"
+    SHARE_BEYOND_ONE = auto(), LOOK, "The ranks are far faster with communication than without"
     ANSWERED_TWICE = auto(), LOOK, "`{id}` has different answers, so none counts"
     SEVERAL_REPORTS = auto(), LOOK, "Several reports were submitted"
     TIME_UNREAD = auto(), LOOK, "The platform's submission time cannot be read", INSTRUCTOR
@@ -139,14 +139,14 @@ class EvidenceLevel(StrEnum):
 
 
 class CheckStatus(StrEnum):
-    """The status of a check, or of one part of it."""
+    """The status of a check, or of one part of it, worst first."""
 
-    PASSED = "passed"
-    PARTIAL = "partial"
     FAILED = "failed"
-    BORDERLINE = "borderline"  # the threshold is inside the interval: full credit, and a flag
     NOT_MEASURED = "not measured"
     WAITS = "waits"  # for the instructor, who gives its points by hand
+    PARTIAL = "partial"
+    BORDERLINE = "borderline"  # the threshold is inside the interval: full credit, and a flag
+    PASSED = "passed"
 
 
 class GradeStatus(StrEnum):

@@ -32,9 +32,7 @@ def printable(text: object, limit: int = 200) -> str:
     These are control characters, zero-width characters, line ends, and characters that change the
     reading direction. A joiner is kept between two non-ASCII characters.
     """
-    line = str(text)
-    if len(line) > 4 * limit:  # do not process a line of 100 MB
-        line = line[: 2 * limit] + "…" + line[-limit:]
+    line = shortened(text, 4 * limit)  # do not process a line of 100 MB
     if not line.isprintable():
         line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
         line = JOINED.sub(lambda escape: chr(int(escape[1], 16)), line)

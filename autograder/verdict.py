@@ -16,8 +16,7 @@ from autograder.codes import (
 from autograder.notes import Note, Where, make_note
 from autograder.safe_text import file_name
 
-PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED, WAITS = CheckStatus
-WORST_FIRST = (FAILED, NOT_MEASURED, WAITS, PARTIAL, BORDERLINE, PASSED)
+WORST_FIRST = (FAILED, NOT_MEASURED, WAITS, PARTIAL, BORDERLINE, PASSED) = tuple(CheckStatus)
 GRADER_ERROR = GradeStatus.GRADER_ERROR
 
 TIERS = tuple(EvidenceLevel)  # worst first
@@ -73,16 +72,6 @@ UNSURE = {
     NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
     WAITS: FindingCode.CHECK_WAITS,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """A check's points in the submission and in the instructor's rerun; None: not compared."""
-
-    check: str
-    points: float
-    submitted: float
-    rerun: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +175,6 @@ class Grade:
     tier: EvidenceLevel = EvidenceLevel.UNVERIFIED
     tier_reason: str = ""
     checks: tuple[Check, ...] = ()
-    rerun: tuple[Repeated, ...] = ()
     findings: tuple[Note, ...] = ()
     runs: tuple[RunSummary, ...] = ()
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what the student changed in them

@@ -15,7 +15,7 @@ from autograder.verdict import WAITS, Grade
 from autograder.wording import counted, sentence, shown
 
 PAGES = "students"  # the folder of their pages
-SIGNS: dict[str, str] = dict(zip(CheckStatus, "✓◐✗≈?…", strict=True))
+SIGNS: dict[str, str] = dict(zip(CheckStatus, "✗?…◐≈✓", strict=True))
 Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
 LEGEND = (
     "✓ passed  ≈ borderline, full credit  ◐ some of the points  ✗ missed  ? not measured  "
