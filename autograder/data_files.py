@@ -44,17 +44,14 @@ def write_all(folder: Path, texts: Mapping[str, str | None]) -> None:
     shutil.rmtree(new, ignore_errors=True)
 
 
-def encoded(text: str) -> bytes:
-    """Return the text as UTF-8, whatever a student's name or file contains."""
-    return text.encode("utf-8", "backslashreplace")
-
-
 def write(path: Path, contents: str | bytes) -> None:
+    """Write a file. A text becomes UTF-8, whatever a student's name or file contains."""
+    data = contents.encode("utf-8", "backslashreplace") if isinstance(contents, str) else contents
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            scratch.write_bytes(contents if isinstance(contents, bytes) else encoded(contents))
+            scratch.write_bytes(data)
             scratch.replace(path)
         finally:
             scratch.unlink(missing_ok=True)

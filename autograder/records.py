@@ -22,20 +22,13 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """The samples that an epoch's steps read, counted from the indices that they received."""
-
-    most: int  # how often the most frequent sample was read
-    order: str  # a hash of the order in which they were read
-
-
-@dataclass(frozen=True, slots=True)
 class Epoch:
     number: int
     seconds: Number | None = None
     steps: int | None = None
     unique_samples: int | None = None
-    read: Read | None = None
+    read_most: int | None = None  # how often its steps read the most frequent sample
+    read_order: str | None = None  # hash of the order in which they read the samples
     throughput: Number | None = None
     train_loss: Number | None = None
     train_accuracy: Number | None = None
@@ -121,7 +114,6 @@ class Header(Facts):
     model: str | None = None
     precision: str | None = None
     scaling: str | None = None
-    optimizer: str | None = None
     launcher: str | None = None
     scheduler: str | None = None
     site: str | None = None

@@ -1,6 +1,6 @@
 """Format numbers, lists and advice for use in sentences."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 
 def counted(number: float, word: str) -> str:
@@ -41,11 +41,3 @@ def sentence(text: str) -> str:
     first = text.split(maxsplit=1)[0] if text.split() else ""
     named = any(sign in first for sign in "._=")
     return text[:1].upper() + text[1:] if text[:2].islower() and not named else text
-
-
-def sentences(texts: Iterable[str]) -> str:
-    """Join texts into one. If there are several texts, each becomes a sentence."""
-    several = list(texts)
-    if len(several) < 2:
-        return "".join(several)
-    return " ".join(sentence(text) + ("" if text[-1:] in ".?!" else ".") for text in several)

@@ -31,7 +31,7 @@ from autograder.verdict import (
     Grade,
     Part,
 )
-from autograder.wording import sentences, shown
+from autograder.wording import sentence, shown
 
 
 def judge(hand_in: HandIn) -> Grade:
@@ -134,9 +134,16 @@ def _check(
         expected="; ".join(dict.fromkeys(p.expected for p in speaking)),
         actual=actual,
         where=tuple(dict.fromkeys(w for p in speaking for w in p.where))[:6],
-        advice="" if status == PASSED else sentences(hints) or check.try_,
+        advice="" if status == PASSED else joined(list(hints)) or check.try_,
         parts=parts,
     )
+
+
+def joined(hints: Sequence[str]) -> str:
+    """Return the hints as one text. If there are several, each becomes a sentence."""
+    if len(hints) < 2:
+        return "".join(hints)
+    return " ".join(sentence(hint) + ("" if hint[-1:] in ".?!" else ".") for hint in hints)
 
 
 def judge_heading(report: Report | None, title: str) -> Part:

@@ -6,6 +6,7 @@ Each function returns a Measure with the interval of the true value, or raises N
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from autograder.measuring.interval import (
     Measure,
@@ -24,7 +25,7 @@ from autograder.measuring.record_facts import (
     whole,
     workers as workers,
 )
-from autograder.records import Epoch, Read, Run
+from autograder.records import Epoch, Run
 
 
 def epoch_time(run: Run) -> Measure:
@@ -115,19 +116,19 @@ def extreme(choose: Callable, run: Run) -> Measure:
 
 def read_most(run: Run) -> Measure:
     """Return the highest number of times that any sample was read in one epoch."""
-    return exact(max(read.most for read in _reads(run)), "times", last_epoch(run))
+    return exact(max(of_each_epoch(run, "read_most")), "times", last_epoch(run))
 
 
 def reading_orders(run: Run) -> Measure:
     """Return the number of different orders in which the epochs read the samples."""
-    return exact(len({read.order for read in _reads(run)}), "orders", last_epoch(run))
+    return exact(len({*of_each_epoch(run, "read_order")}), "orders", last_epoch(run))
 
 
-def _reads(run: Run) -> list[Read]:
-    reads = [epoch.read for epoch in run.epochs if epoch.read]
-    if not reads or len(reads) < len(run.epochs):
+def of_each_epoch(run: Run, fact: str) -> list[Any]:
+    facts = [getattr(epoch, fact) for epoch in run.epochs]
+    if not facts or None in facts:
         raise NotMeasured("the output does not report which samples the steps read")
-    return reads
+    return facts
 
 
 def steps(run: Run) -> Measure:

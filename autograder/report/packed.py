@@ -18,7 +18,7 @@ from pydantic_core import from_json
 
 from autograder.codes import GradeStatus
 from autograder.collect.platforms import PLATFORMS
-from autograder.data_files import NEW, encoded
+from autograder.data_files import NEW
 from autograder.errors import SettingsError
 from autograder.report import filling, moodle
 from autograder.report.files import record_file
@@ -128,7 +128,6 @@ def zipped(files: Files) -> bytes:
         for name, data in sorted(files.items()):
             entry = zipfile.ZipInfo(name, DAY_ONE)
             entry.external_attr = 0o100644 << 16
-            data = data if isinstance(data, bytes) else encoded(data)
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 

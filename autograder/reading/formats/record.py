@@ -204,7 +204,7 @@ def take_epoch(launch: Launch, line: RecordLine) -> None:
         seconds=quantity(launch, line, "seconds", value.get("seconds")),
         steps=count(value.get("steps"), 1),
         unique_samples=count(value.get("unique_samples"), 1),
-        read=what_was_read(value.get("read")),
+        **what_was_read(value.get("read")),
         train_loss=quantity(launch, line, "loss", value.get("loss")),
         train_accuracy=quantity(launch, line, "accuracy", value.get("accuracy")),
         lr=finite(value.get("lr")),

@@ -19,7 +19,6 @@ from autograder.records import (
     MeasureEvent,
     Program,
     Rank,
-    Read,
     RunEnd,
     Where,
     plain_number,
@@ -166,10 +165,11 @@ def measure_of(
     return MeasureEvent(name, plain_number(value.get("value")), unit, value, where, written_ms)
 
 
-def what_was_read(value: Any) -> Read | None:
+def what_was_read(value: Any) -> dict[str, Any]:
+    """Return an epoch's facts about the samples that its steps read."""
     members = value if isinstance(value, dict) else {}
-    most, order = count(members.get("most")), only_text(members.get("order"))
-    return None if most is None or order is None else Read(most, order[:64])
+    order = only_text(members.get("order"))
+    return {"read_most": count(members.get("most")), "read_order": order}
 
 
 def with_files(known: Program | None, value: dict[str, Any]) -> Program:
