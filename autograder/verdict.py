@@ -3,9 +3,6 @@
 from dataclasses import dataclass, field
 
 from autograder.codes import (
-    BOTH,
-    STUDENT,
-    Audience,
     CheckStatus,
     EvidenceLevel,
     FindingCode,
@@ -37,11 +34,6 @@ class Part:
     where: tuple[Where, ...] = ()
     advice: str = ""
     code: ReasonCode = field(kw_only=True)
-
-    @property
-    def audience(self) -> Audience:
-        """Return who should act on the advice."""
-        return BOTH if self.code in (ReasonCode.NOT_CALIBRATED, ReasonCode.RUN_UNCLEAR) else STUDENT
 
 
 @dataclass(frozen=True, slots=True)

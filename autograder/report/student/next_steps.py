@@ -40,7 +40,9 @@ def reason(about: Sequence[tuple[str, str]], lost: float) -> str:
 
 def for_student(item: Note | Part) -> str:
     """Return the advice that a student can follow, or an empty string."""
-    return item.advice if item.audience == STUDENT else ""
+    if isinstance(item, Note):
+        return item.advice if item.audience == STUDENT else ""
+    return "" if item.code in (ReasonCode.NOT_CALIBRATED, ReasonCode.RUN_UNCLEAR) else item.advice
 
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
