@@ -40,9 +40,7 @@ JOB_FILES: dict[str, dict[str, dict[str, str]]] = {
             REQUEUE.replace('exit "$status"', ""): "the requeued job ends",
             REQUEUE.replace('"$status" != 0', '"$status" = 75'): "137",
         },
-        "job_shell.sbatch 15.6": {
-            f"{BACKGROUND}wait $! || status=$?{REQUEUE}": "USR1 ended it",
-        },
+        "job_shell.sbatch 15.6": {f"{BACKGROUND}wait $! || status=$?{REQUEUE}": "USR1 ended it"},
     },
     "17": {
         "job_nodes.sbatch 17.6: two nodes": {ONE_CORE: "loader's two workers"},

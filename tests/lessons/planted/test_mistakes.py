@@ -71,9 +71,7 @@ def test_a_network_of_1000_classes_is_told_by_its_size():
 def test_the_own_task_is_asked_at_the_baselines_size(job):
     output = kept.output(LESSONS["03"], job)["out"]
     own = check_of(graded("03", {"03_baseline_1.out": output}), "resnet152")
-    told = {
-        "own task on few": ["different samples read per epoch: 256 samples (run `resnet152`)"],
-    }
+    told = {"own task on few": ["different samples read per epoch: 256 samples (run `resnet152`)"]}
     parameters = "parameters of the network: 58,352,138 (run `resnet152`)"
     assert own["expected"].split("; ") == [parameters, *told.get(job, [])]
 
