@@ -67,6 +67,16 @@ UNSURE = {
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """A check's points in the submission and in the instructor's rerun; None: not compared."""
+
+    check: str
+    points: float
+    submitted: float
+    rerun: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
     """A measured value with its interval, for pictures and tables."""
 
@@ -167,6 +177,7 @@ class Grade:
     tier: EvidenceLevel = EvidenceLevel.UNVERIFIED
     tier_reason: str = ""
     checks: tuple[Check, ...] = ()
+    rerun: tuple[Repeated, ...] = ()
     findings: tuple[Note, ...] = ()
     runs: tuple[RunSummary, ...] = ()
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what the student changed in them

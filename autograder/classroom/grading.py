@@ -99,13 +99,14 @@ def grade_files(
         settings.solved.get(lesson, {}),
         probes=probes,
     )
-    if reruns:
-        seen = with_rerun(seen, repeated(hand_in, judged, reruns), settings.jobs is not None)
+    again = repeated(hand_in, judged, reruns) if reruns else ()
+    seen = with_rerun(seen, again, settings.jobs is not None) if reruns else seen
     return replace(
         judged,
         student=students[0],
         tier=seen.tier,
         tier_reason=seen.reason,
+        rerun=again,
         runs=tuple(summaries(hand_in, runs, chosen)),
         programs=texts,
         findings=(*findings, *judged.findings, *seen.findings),

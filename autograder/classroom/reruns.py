@@ -1,7 +1,7 @@
 """Grade the outputs of the instructor's rerun like a submission, and compare the points."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autograder.codes import EvidenceLevel, FindingCode
 from autograder.evidence.examine import Examined
@@ -14,22 +14,12 @@ from autograder.notes import make_note
 from autograder.reading.files import read_files
 from autograder.settings.reruns import Rerun
 from autograder.settings.rubric_schema import own_readers
-from autograder.verdict import NOT_MEASURED, Grade
+from autograder.verdict import NOT_MEASURED, Grade, Repeated
 
 LESS = 0.1  # of a check's points, by which two honest runs may differ
 # A rerun is started by the instructor's own job file, on one node.
 OF_THE_JOB = ("launched", "job_known", "error_file_separate", "hosts", "local_ranks")
 UNTIMED = ("test_accuracy", "loss_last", "steps")
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """A check's points in the submission and in the instructor's rerun; None: not compared."""
-
-    check: str
-    points: float
-    submitted: float
-    rerun: float | None
 
 
 def repeated(hand_in: HandIn, judged: Grade, reruns: Sequence[Rerun]) -> tuple[Repeated, ...]:
