@@ -269,7 +269,7 @@ for run in runs:
 # %% tags=["hide-input"]
 torres = {"ResNet50V2, H100": {1: 14, 2: 8, 4: 5}, "ResNet152V2, H100": {1: 33, 2: 18, 4: 10}}
 series = {name: course.plots.whole_seconds(times) for name, times in torres.items()}
-series["your runs"] = course.plots.times_by_replicas(runs)
+series["your runs"] = course.plots.epoch_times(runs)
 for n in (2, 4):
     course.predictions.compare(f"predict_{n}", torres["ResNet50V2, H100"][n], "s", how="read")
 counted = sum(math.ceil(50_000 / (2048 * n)) for n in (1, 2, 4))
@@ -277,7 +277,7 @@ course.predictions.compare("predict_steps", counted, "steps", how="computed")
 if profile == "smoke":
     gain = course.measure.speedup(runs[0], runs[1])
     course.expectations.compare("Two replicas over one", gain, between=(0.5, 1.4), unit="times")
-course.plots.replica_scaling(series)
+course.plots.speedups(series)
 
 # %% [markdown]
 # **What you should see.**

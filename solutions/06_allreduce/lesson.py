@@ -230,7 +230,7 @@ print(f"largest difference to the serial run: {away:.1e}")
 if not full:
     gain = course.measure.speedup(runs[1], runs[2])
     course.expectations.compare("Two ranks over one", gain, between=(0.4, 1.4), unit="times")
-course.plots.speedup(list(runs.values()))
+course.plots.speedups({"your runs": course.plots.epoch_times(runs.values())})
 
 # %% [markdown]
 # **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly

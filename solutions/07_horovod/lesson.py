@@ -338,8 +338,8 @@ rounds = words[profile].split()
 [speed] = course.submit("job_speed.sbatch", *rounds, options=several)
 share = course.rounds.share(speed)
 course.predictions.compare("predict_share", share)
-display(course.plots.speed_rounds(speed))
-display(course.plots.speedup_card(speed, save="my_speedup.png"))
+print(course.rounds.in_words(speed))
+display(course.plots.speed_rounds(speed, save="my_speedup.png"))
 if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their range
     course.expectations.compare("Share of the ceiling", share, between=(0.75, 1.1))
 
@@ -373,7 +373,7 @@ if profile == "full":
         accuracy, loss = run.test_accuracy.value, run.epochs[-1].train_loss.value
         print(f"{run.workers} ranks on {hosts}: last loss {loss:.3f}", end=", ")
         print(f"test accuracy {accuracy:.3f}, spread {run.end['param_spread']:g}")
-    display(course.plots.speedup(nodes))
+    display(course.plots.speedups({"your runs": course.plots.epoch_times(nodes)}))
 course.plots.nodes()
 
 # %% [markdown]

@@ -311,7 +311,7 @@ if profile == "full":
         where = {rank.host: rank.samples for rank in run.ranks}
         print(f"{run.workers} ranks: images of one rank on each node {where},", end=" ")
         print(f"{run.epochs[-1].steps} steps, last loss {run.epochs[-1].train_loss.value:.3f}")
-    display(course.plots.speedup(nodes))
+    display(course.plots.speedups({"your runs": course.plots.epoch_times(nodes)}))
 
 # %% [markdown]
 # **What you should see** in the `full` profile. If the curve bends between one node and two, the network is the first

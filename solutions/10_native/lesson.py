@@ -378,9 +378,8 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
     course.expectations.compare(
         "Share of the ceiling", course.rounds.share(speed), between=(0.75, 1.1)
     )
-course.plots.speed_rounds(speed)
-
-course.plots.speedup_card(speed, save="my_speedup.png")
+print(course.rounds.in_words(speed))
+course.plots.speed_rounds(speed, save="my_speedup.png")
 
 # %% [markdown]
 # **What you should see.** The blue line runs just below the yellow one: ranks that exchange gradients still

@@ -40,6 +40,7 @@ gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 import statistics
 
 from lessons import course
+from lessons.toolkit.ranks import schedules
 
 import pipeline
 import plan
@@ -134,7 +135,8 @@ course.check("11.3", plan)
 course.plots.schedule_sliders(plan.schedule, bubble)
 
 # %%
-course.plots.drawn_schedules({"1f1b": plan.schedule(4, 8, "1f1b")}, interleaved=2)
+drawn = {"1f1b": plan.schedule(4, 8, "1f1b"), "interleaved": schedules.interleaved(4, 8, 2)}
+course.plots.drawn_schedules(drawn)
 
 # %% [markdown]
 # Your two functions drew the first picture. Move the sliders: on 4 stages, from which m on do less than 30 % of the
@@ -214,7 +216,7 @@ for run in (serial, *staged, *library):
 # %%
 large = [] if profile == "smoke" else ["--width", "8192", "--batch-size", "4096"]
 [speed] = course.submit("job_speed.sbatch", *large, options=several)
-course.plots.step_times(speed, predicted=predict_four)
+course.plots.step_times(speed, predict_four)
 
 # %% tags=["hide-input"]
 rounds = speed.measured("pipeline_round")

@@ -5,10 +5,9 @@ function returns a Figure, which a notebook shows and `figure.savefig("name.png"
 """
 
 from lessons.toolkit.plots.devices import (
-    replica_scaling as replica_scaling,
-    speedup as speedup,
+    epoch_times as epoch_times,
+    speedups as speedups,
     throughput_by_batch as throughput_by_batch,
-    times_by_replicas as times_by_replicas,
     whole_seconds as whole_seconds,
 )
 from lessons.toolkit.plots.exchange import (
@@ -36,7 +35,6 @@ from lessons.toolkit.plots.large_batches import (
     four_curves as four_curves,
     race as race,
     staleness as staleness,
-    staleness_of as staleness_of,
 )
 from lessons.toolkit.plots.learning import (
     accuracy_curves as accuracy_curves,
@@ -53,8 +51,6 @@ from lessons.toolkit.plots.pipelines import (
     step_times as step_times,
 )
 from lessons.toolkit.plots.profiling import (
-    hiding as hiding,
-    parts_of as parts_of,
     roofline as roofline,
     staircase as staircase,
     step_bars as step_bars,
@@ -64,6 +60,5 @@ from lessons.toolkit.plots.scaling import (
     laws_beyond as laws_beyond,
     scaling_study as scaling_study,
     speed_rounds as speed_rounds,
-    speedup_card as speedup_card,
 )
 from lessons.toolkit.plots.sliders import schedule_sliders as schedule_sliders

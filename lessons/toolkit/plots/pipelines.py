@@ -7,26 +7,17 @@ from typing import Any
 
 from autograder.records import MeasureEvent, Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, canvas, picture, rows
-from lessons.toolkit.ranks import schedules as simulated
 from lessons.toolkit.ranks.schedules import Box, Orders, bubble, held, timed
 
 KINDS = {  # of work: its name, and the colours of piece 0 and of all others
     "F": ("forward", (COLOURS[0], COLOURS[5])),
     "B": ("backward", (COLOURS[1], COLOURS[4])),
 }
-MEASURED = ("gpipe", "1f1b")
 
 
 @picture
-def drawn_schedules(figure: Any, schedules: Mapping[str, Orders], interleaved: int = 0) -> None:
-    """Plot a row for each stage, with a box for each pass and the number of its micro-batch.
-
-    interleaved: also draw an interleaved schedule, in which each stage has so many pieces.
-    """
-    if interleaved:
-        orders = next(iter(schedules.values()))
-        added = simulated.interleaved(len(orders), len(orders[0]) // 2, interleaved)
-        schedules = {**schedules, "interleaved": added}
+def drawn_schedules(figure: Any, schedules: Mapping[str, Orders]) -> None:
+    """Plot a row for each stage, with a box for each pass and the number of its micro-batch."""
     drawn, titles = {name: timed(orders) for name, orders in schedules.items()}, {}
     for name, boxes in drawn.items():
         most = " / ".join(f"{each:g}" for each in held(schedules[name]))
@@ -40,7 +31,7 @@ def drawn_schedules(figure: Any, schedules: Mapping[str, Orders], interleaved: i
 def measured_stages(figure: Any, run: Run) -> None:
     """Plot a row per rank, with a bar for each measured pass and its micro-batch's number."""
     drawn, titles = {}, {}
-    for name in MEASURED:
+    for name in ("gpipe", "1f1b"):
         drawn[name] = [box for r in run.measured("busy", schedule=name) for box in passes_of(r)]
         [idle] = [m["value"] for m in run.measured("bubble", schedule=name)] or [float("nan")]
         most = " / ".join(f"{m['value']:g}" for m in run.measured("held", schedule=name))
@@ -90,7 +81,7 @@ def draw_passes(
 
 
 @picture
-def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
+def step_times(figure: Any, run: Run, predicted: float) -> None:
     """Plot seconds per step against the number of micro-batches, per round and as medians.
 
     The lines show the time of one process, and the time if the pipeline bubble were the only
@@ -109,8 +100,7 @@ def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
     axes.axhline(1e3 * alone, color=GREY, lw=1.2, label=f"one process: {1e3 * alone:.0f} ms")
     ideal = [1e3 * alone / stages * (m + stages - 1) / m for m in tried]
     axes.plot(tried, ideal, "--", color="black", lw=1.2, label="one process / stages, and bubble")
-    if predicted is not None:
-        axes.plot(4, predicted * 1e3 * alone, "*", color=COLOURS[1], ms=13, label="you said")
+    axes.plot(4, predicted * 1e3 * alone, "*", color=COLOURS[1], ms=13, label="you said")
     best, at = min(zip(medians, tried, strict=True))
     axes.text(at, 1.06 * best, f"{best:.0f} ms", ha="center", color=COLOURS[0])
     by_two(axes, tried, "micro-batches of a batch", "a step in ms")

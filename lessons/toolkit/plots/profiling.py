@@ -39,7 +39,7 @@ def step_bars(figure: Any, run: Run) -> None:
     """Plot the steps `before` and `after` as stacked bars, with the milliseconds of each part."""
     found = parts_of(run)
     axes = canvas(figure, 7.8, 2.8)
-    longest = max((sum(parts.values()) for parts in found.values()), default=1.0)
+    longest = max(sum(parts.values()) for parts in found.values())
     for row, parts in enumerate(found.values()):
         left = 0.0
         for part, ms, colour in zip(parts, parts.values(), (*COLOURS[:4], GREY), strict=True):
@@ -50,8 +50,7 @@ def step_bars(figure: Any, run: Run) -> None:
         axes.text(left, row, f"  {left:.1f} ms", va="center", fontweight="bold")
     rows(axes, list(found))
     axes.set(xlabel="milliseconds of one step", xlim=(0, 1.15 * longest))
-    if found:
-        figure.legend(loc="outside upper left", ncols=5)
+    figure.legend(loc="outside upper left", ncols=5)
 
 
 @picture
@@ -134,24 +133,3 @@ def staircase(figure: Any, runs: Mapping[str, Run]) -> None:
     axes.grid(False, axis="x")
     axes.vlines((1, 2), 0, 1, color="#BBBBBB", lw=0.8, transform=axes.get_xaxis_transform())
     figure.legend(loc="outside upper left", ncols=3)
-
-
-@picture
-def hiding(figure: Any, runs: Mapping[str, Run]) -> None:
-    """Plot a step's time against the bandwidth into a node, assuming that messages overlap.
-
-    `runs` maps each way to its run, which measured `compute_s` and `node_mb`.
-    """
-    axes = figure.subplots()
-    for place, (way, run) in enumerate(runs.items()):
-        found = {each["name"]: each["value"] for each in run.measures}
-        bend = found["node_mb"] / found["compute_s"]
-        speeds = [bend / 8, bend, 1500]
-        seconds = [max(found["compute_s"], found["node_mb"] / speed) for speed in speeds]
-        axes.plot(speeds, seconds, color=COLOURS[place], lw=2, label=way)
-    for gigabits in (0.1, 1, 10):
-        axes.axvline(125 * gigabits, color=GREY, ls=":", lw=1)
-        words = {"transform": axes.get_xaxis_transform(), "ha": "right", "va": "top"}
-        axes.text(125 * gigabits, 1, f"{gigabits:g} Gbit/s", **words)
-    axes.set(xscale="log", yscale="log", xlabel="MB/s into a node", ylabel="seconds per step")
-    figure.legend(loc="outside upper left", ncols=2)

@@ -1,12 +1,10 @@
 """Plot a speed job, and a scaling study with the laws beyond the measured sizes."""
 
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import Any
 
 from autograder.measuring import interval, rounds, scaling_laws, study_table
 from autograder.records import Run
-from autograder.wording import counted
 from lessons.toolkit.plots.figure import COLOURS, GREY, by_two, canvas, look, picture, table
 
 HEAD = ["kind", "ranks", "rounds", "seconds", "from", "to", "speedup", "low", "high", "efficiency"]
@@ -95,7 +93,6 @@ def laws_beyond(figure: Any, tables: Mapping[str, Any], fits: Mapping[str, Any],
     panels[0].legend(loc="upper left")
 
 
-MOST_SHARE = 1.1  # ranks that exchange gradients cannot be faster than ranks that do not
 LOOKS = {  # phase -> colour, marker
     "alone": (GREY, "s"),
     "silent": (COLOURS[4], "^"),
@@ -110,13 +107,14 @@ def speed_rounds(figure: Any, run: Run) -> None:
     gain, most, share = (metric(run) for metric in (rounds.speedup, rounds.ceiling, rounds.share))
     axes = figure.subplots()
     numbers = [one.number for one in found]
+    work = [one.event["steps"] * one.event["samples"] * ranks for one in found]
     labels = {
         "alone": f"alone: one rank, times {ranks}",
         "silent": f"silent: {ranks} ranks, nothing exchanged ({most.value:.2f} times one)",
         "together": f"together: gradients averaged ({gain.value:.2f} times one)",
     }
     for phase, (colour, marker) in LOOKS.items():
-        rates = [work(one) * ranks / getattr(one, phase) for one in found]
+        rates = [images / getattr(one, phase) for images, one in zip(work, found, strict=True)]
         axes.plot(numbers, rates, f"{marker}-", lw=0.8, color=colour, label=labels[phase])
     top = 1.08 * max(max(line.get_ydata()) for line in axes.lines)
     axes.set(xlabel="round", ylabel="images per second", xticks=numbers, ylim=(0, top))
@@ -124,33 +122,3 @@ def speed_rounds(figure: Any, run: Run) -> None:
     told = f"{share.value:.2f} ({share.low:.2f} … {share.high:.2f}) of what this machine can give"
     axes.set_title(told, loc="left")
     figure.legend(loc="outside lower left")
-
-
-@picture
-def speedup_card(figure: Any, run: Run) -> None:
-    """Show your speedup as one large number, with the three phases."""
-    found, ranks = rounds.rounds(run), rounds.ranks_of(run)
-    gain, share = rounds.speedup(run), rounds.share(run)
-    told = f"{share.value:.0%} of what this machine can give"
-    if share.value > MOST_SHARE:
-        told = "the machine was busy: measure again"
-    where = f"{counted(ranks, 'rank')} on {counted(len(run.host_names), 'host')}"
-    facts = filter(None, [told, where, run.header.device, run.header.framework])
-    left, axes = canvas(figure, 7.2, 3, 1, 2, width_ratios=[1.4, 1])
-    left.set_axis_off()
-    left.text(0, 0.73, f"{gain.value:.2f} ×", size=40, weight="bold", color=COLOURS[0], va="center")
-    left.text(0, 0.49, "as fast as one rank", fontsize=13, va="center")
-    left.text(0, 0.31, "\n".join(facts), va="top", color=GREY)
-    for place, (phase, (colour, _)) in enumerate(LOOKS.items()):
-        times = 1 if phase == "alone" else ranks
-        height = median(work(one) * times / getattr(one, phase) for one in found)
-        axes.bar(place, height, color=colour)
-    names = "one rank", f"{ranks} ranks,\nno exchange", f"{ranks} ranks,\ntogether"
-    axes.set_xticks(range(len(LOOKS)), names)
-    axes.set_ylabel("images per second")
-    axes.grid(False, axis="x")
-
-
-def work(one: rounds.Round) -> float:
-    """Return one rank's samples in a phase, or 1 if the round does not state them."""
-    return (one.event.number("steps") or 1.0) * (one.event.number("samples") or 1.0)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
     ("code", "described"),
     [
         ("plots.losses(runs)", "The loss after each step"),
-        ("a = plots.whole_seconds(b)\ndisplay(plots.replica_scaling(a))", "Epoch time, speedup"),
+        ("a = plots.whole_seconds(b)\ndisplay(plots.speedups(a))", "Epoch time, speedup"),
         ("%matplotlib inline\nplots.losses(runs)", "The loss"),
         ("show(picture)", UNKNOWN),
     ],
@@ -33,8 +33,7 @@ def test_every_picture_of_a_lesson_has_words(lesson):
 PREPARE = {
     "schedule_sliders",
     "whole_seconds",
-    "times_by_replicas",
+    "epoch_times",
     "shares_of",
     "median_of_measure",
-    "staleness_of",
 }

@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import pytest
 from pictures import is_png, words
 
 from autograder.records import Epoch, Number, Rank
@@ -58,34 +57,6 @@ def test_accuracy_curves_with_the_test_accuracy():
     assert lines == [[0.9, 0.95], [0.9321], [0.8]]
     assert "Keras, test: 0.9321" in words(figure)
     assert is_png(figure)
-
-
-def runs_of(times):
-    """Return a run for each typical time of an epoch, by workers."""
-    return [
-        run_of([9.0, seconds, seconds], workers=workers)
-        for workers, repeats in times.items()
-        for seconds in repeats
-    ]
-
-
-def test_every_repeat_is_a_point_against_a_dashed_ideal_on_log2_axes():
-    figure = plots.speedup(runs_of({1: [10.0, 10.0, 10.5], 2: [5.0, 6.0, 5.5], 4: [4.0, 3.0, 2.5]}))
-    axes = figure.axes[0]
-    assert axes.get_xscale() == "log"
-    assert list(axes.get_xticks()) == [1, 2, 4]
-    [ideal] = [line for line in axes.lines if line.get_linestyle() == "--"]
-    assert list(ideal.get_ydata()) == [1, 2, 4]
-    points = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == "o"]
-    assert [workers for [(workers, _)] in points] == [1, 1, 1, 2, 2, 2, 4, 4, 4]
-    assert [gain for [(_, gain)] in points][3:6] == pytest.approx([2.0, 10 / 6, 10 / 5.5])
-    assert "median: 1.00, 1.82, 3.33" in words(figure)
-    assert is_png(figure)
-
-
-def test_without_an_epoch_time_there_is_no_speedup():
-    with pytest.raises(ValueError, match="no epoch time to draw"):
-        plots.speedup([run_of([9.0])])
 
 
 def test_squares_for_tasks_in_the_rows_of_their_nodes(monkeypatch):

@@ -33,7 +33,7 @@ def test_throughput_leaves_the_first_epoch_out():
 
 
 def test_whole_seconds_give_intervals():
-    figure = plots.replica_scaling({"book": plots.whole_seconds({1: 14, 2: 8, 4: 5})})
+    figure = plots.speedups({"book": plots.whole_seconds({1: 14, 2: 8, 4: 5})})
     _, gain, _ = figure.axes
     [_, _, (bars,)] = gain.containers[0]
     ends = [tuple(round(y, 2) for y in segment[:, 1]) for segment in bars.get_segments()]
@@ -44,5 +44,5 @@ def test_whole_seconds_give_intervals():
 
 def test_runs_of_replicas_are_exact_and_the_later_one_counts():
     runs = [run_of(replicas=1), run_of(replicas=2), run_of(replicas=2, seconds=(9.0, 1.5))]
-    times = plots.times_by_replicas(runs)
+    times = plots.epoch_times(runs)
     assert {count: time.value for count, time in times.items()} == {1: 3.0, 2: 1.5}
