@@ -395,7 +395,7 @@ course.plots.speed_rounds(speed, save="my_speedup.png")
 
 # %%
 shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("intact", "k", "r", "w")}
-orders = ", ".join(epoch.read.order[:6] for epoch in shown["intact"].epochs)
+orders = ", ".join(epoch.read_order[:6] for epoch in shown["intact"].epochs)
 print(f"intact: the orders of its epochs (`order`, hashed) are {orders}")
 course.plots.faults(shown, path="", more=["step_images"], names="run")
 
