@@ -39,7 +39,7 @@ demo: .venv       ## run lesson 02 and the speed job of lesson 10 on this machin
 	    --out build/demo/grades || [ $$? = 1 ]
 
 speed-job:
-	@if [ $$(.venv/bin/python -c 'from autograder.cpus import *; print(len(whole_cores()))') = 1 ]; \
+	@if [ $$(.venv/bin/python -c 'from cluster.schedulers.laptop.cores import *; print(len(whole_cores()))') = 1 ]; \
 	then echo "$(ONE_CORE)"; else set -e; \
 	cp -rL solutions/10_native build/demo/run/10_speed; cd build/demo/run/10_speed; \
 	COURSE_SITE="$(CURDIR)/cluster/sites/laptop.sh" \

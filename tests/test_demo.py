@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cpus import whole_cores
+from cluster.schedulers.laptop.cores import whole_cores
 
 ROOT = Path(__file__).parents[1]
 NUMBER = r"(\d+\.\d\d)"

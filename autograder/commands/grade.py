@@ -1,6 +1,7 @@
 """`autograder grade`: grade a class of submissions and write reports."""
 
 import errno
+import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -27,7 +28,6 @@ from autograder.commands.options import (
     with_options,
 )
 from autograder.commands.roll_call import not_graded
-from autograder.cpus import usable_cpus
 from autograder.data_files import NEW, cannot_write, write as write_file, write_all
 from autograder.errors import SettingsError
 from autograder.report import changes, files, terminal
@@ -115,7 +115,7 @@ def grade_command(
     settings = replace(settings, unowned=tuple(manifest.reasons(undecided)))
     with locked(out) if out else nullcontext():
         with progress(len(submissions)) as tick:
-            graded = grade_each(submissions, settings, jobs or len(usable_cpus()), tick)
+            graded = grade_each(submissions, settings, jobs or len(os.sched_getaffinity(0)), tick)
         grades = with_policy(submissions, graded, settings)
         rows = with_class(grades, settings)
         said = write(grades, rows, settings, file, out, results)

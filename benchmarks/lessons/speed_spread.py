@@ -15,7 +15,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from autograder.cpus import whole_cores
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
 from autograder.measuring import rounds
@@ -23,6 +22,7 @@ from autograder.measuring.interval import Measure
 from autograder.reading.files import read_files
 from autograder.records import Run
 from autograder.settings import rubric
+from cluster.schedulers.laptop.cores import whole_cores
 
 LESSON = Path(__file__).parents[2] / "solutions" / "07_horovod"
 

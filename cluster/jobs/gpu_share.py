@@ -9,10 +9,10 @@ import math
 import re
 from pathlib import Path
 
-from autograder.cpus import whole_cores
 from cluster.job_file.jobfile import JobFile, JobRequest
 from cluster.job_file.programs import imports_any, programs_of
 from cluster.schedulers.known import scheduler_of
+from cluster.schedulers.laptop.cores import whole_cores
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 

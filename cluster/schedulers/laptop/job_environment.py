@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from autograder.cpus import whole_cores
+from cluster.schedulers.laptop.cores import whole_cores
 from cluster.schedulers.laptop.job_records import QueuedJob, job_folder
 from cluster.schedulers.laptop.processes import MARKER
 

@@ -10,12 +10,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.cpus import whole_cores
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
 from cluster.job_file.sbatch_options import as_words, unknown
 from cluster.schedulers.contract import Show
 from cluster.schedulers.laptop import dependencies, job_environment, job_records
+from cluster.schedulers.laptop.cores import whole_cores
 from cluster.schedulers.laptop.job_records import QueuedJob
 from cluster.sites.site_files import Site
 

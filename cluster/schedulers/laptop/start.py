@@ -7,8 +7,8 @@ import subprocess
 import sys
 import time
 
-from autograder.cpus import whole_cores
 from cluster.schedulers.laptop import dependencies, job_records, processes
+from cluster.schedulers.laptop.cores import whole_cores
 from cluster.schedulers.laptop.job_records import QueuedJob
 
 # -P: a student's queue.py in the current folder must not be imported

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.cpus import usable_cpus
 from cluster.launchers import number
 from lessons.toolkit.record import run_record
 
@@ -32,7 +31,7 @@ def threads(which: str) -> int:
     if which == "torch" and which in sys.modules:
         return int(sys.modules[which].get_num_threads())
     name = "TF_NUM_INTRAOP_THREADS" if which == "tensorflow" else "OMP_NUM_THREADS"
-    return number(os.environ, (name,)) or len(usable_cpus())
+    return number(os.environ, (name,)) or len(os.sched_getaffinity(0))
 
 
 def gpu_index(which: str, on: Any) -> int | None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cpus import whole_cores
 from cluster.jobs import notebook
 from cluster.jobs.notebook import JobError, SubmitError, submit_once
 from cluster.jobs.wait import cancel_jobs_of
+from cluster.schedulers.laptop.cores import whole_cores
 from cluster.sites.site_files import FOLDER, current
 from tests.autograder.make_record import make_record
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from autograder.cpus import whole_cores
 from cluster.jobs import gpu_share, notebook, placing
 from cluster.jobs.notebook import submit_sizes
+from cluster.schedulers.laptop.cores import whole_cores
 from cluster.sites.site_files import FOLDER, Site
 
 

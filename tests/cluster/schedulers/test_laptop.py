@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cpus import whole_cores
 from cluster.schedulers.laptop import processes
+from cluster.schedulers.laptop.cores import whole_cores
 from tests.breadth import breadth
 
 WHOLE = f"--ntasks={len(whole_cores())}"  # a job that leaves no room for another

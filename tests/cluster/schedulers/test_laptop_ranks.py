@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from autograder.cpus import whole_cores
 from cluster.schedulers.laptop import processes
+from cluster.schedulers.laptop.cores import whole_cores
 from cluster.sites import site_files
 
 pytestmark = pytest.mark.ranks
