@@ -111,7 +111,7 @@ def test_slurm_gives_the_gpus_asked_for_by_hand_and_not_those_of_the_site_too(le
     lesson.write("job.sbatch", "#!/bin/bash\n#SBATCH --ntasks=1\n#SBATCH --output=out\ntrue\n")
     submit = "cluster submit --wait --gres=gpu:1 job.sbatch"
     said = lesson.do(f"{ON_BOX} && SBATCH_GPUS_PER_NODE=2 {submit}", seconds=120)
-    assert "gres/gpu=1" in lesson.account(said.split()[-1])["alloctres"].split(",")
+    assert "gres/gpu=1" in lesson.wait(said.split()[-1])["alloctres"].split(",")
 
 
 def test_the_log_of_a_job_that_sbatch_submitted(lesson):
