@@ -67,8 +67,8 @@ def buckets(figure: Any, run: Run) -> None:
             width = 1e3 * max(arrived - left, 0.002 * backward)
             axes.barh(at, width, 0.9 * height, 1e3 * left, color=look(number)["color"])
     rows(axes, [f"{size:g} MB: {counted(len(way), 'bucket')}" for size, (_, way) in found.items()])
-    legend = "grey ends when the last bucket is full; each colour is a bucket that waits or is sent"
-    axes.set_xlabel(f"milliseconds since the backward pass began\n({legend})")
+    legend = "grey: until the last bucket is full; a colour: a bucket waits or travels"
+    axes.set_xlabel(f"milliseconds since the backward pass began\n{legend}")
 
 
 Journeys = dict[float, tuple[float, list[tuple[float, float]]]]
