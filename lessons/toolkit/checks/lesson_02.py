@@ -45,9 +45,7 @@ def check_2_1(build_model: Function) -> str:
     parameters = model.count_params()
     if outputs.shape != (4, 10) or parameters != PARAMETERS:
         found = f"{('n', *outputs.shape[1:])} and {parameters:,}".replace("'", "")
-        advice = (
-            "How many numbers does each hidden unit need: from the pixels, its bias, to 10 outputs?"
-        )
+        advice = "How many numbers does a hidden unit need for the pixels, its bias and 10 outputs?"
         advice = OTHER_NETWORKS.get(parameters, advice)
         raise CheckFailed(f"outputs (n, 10) and {PARAMETERS:,} parameters", found, advice)
     if not np.allclose(outputs.sum(axis=1), 1, atol=1e-3) or outputs.min() < 0:

@@ -6,14 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, check_number, compare, exercise, shown
 
 Function = Callable[..., Any]
 
-SMALLER = "A larger batch allows a larger rate, not a smaller one."
 RULES = {
-    0.1 / 16: SMALLER,
-    0.1 / 4: SMALLER,
     1.6: "That is the linear rule.",
     0.4: "That is the square-root rule.",
     math.sqrt(1.6): "Take the root of the number of workers only, not of the rate.",
@@ -24,12 +21,10 @@ RULES = {
 def check_9_1(scaled: Function) -> str:
     """scaled(0.1, 16, rule) is 0.1, 0.4 and 1.6 for same, sqrt and linear."""
     for rule, right in {"same": 0.1, "sqrt": 0.4, "linear": 1.6}.items():
-        what = f'scaled(0.1, 16, "{rule}")'
-        found = number(scaled(0.1, 16, rule), what)
-        compare(found, right, what, RULES, "Multiply lr by a factor of N.")
-        what = f'scaled(0.3, 1, "{rule}")'
-        found = number(scaled(0.3, 1, rule), what)
-        compare(found, 0.3, what, {}, "One worker: nothing changes.")
+        advice = "By which factor does this rule multiply lr? None makes the rate smaller."
+        check_number(scaled, "scaled", (0.1, 16, rule), right, RULES, advice)
+        advice = "One worker: nothing changes."
+        check_number(scaled, "scaled", (0.3, 1, rule), 0.3, {}, advice)
     return "0.1, 0.4 and 1.6 for 16 workers."
 
 
@@ -60,8 +55,8 @@ def check_9_2(lr_at: Function) -> str:
         (60, 10, "exponential", 0.16, exponential),
         (0, 0, "none", peak, {}),
     ):
-        what = f'lr_at({step}, {base}, {peak}, {warmup}, {total}, "{decay}")'
-        compare(number(lr_at(step, base, peak, warmup, total, decay), what), right, what, mistakes)
+        arguments = (step, base, peak, warmup, total, decay)
+        check_number(lr_at, "lr_at", arguments, right, mistakes)
     return "The rate goes from 0.1 up to 1.6 in ten steps, then down to 0."
 
 
@@ -95,16 +90,13 @@ def check_9_3(update: Function, lars: Function) -> str:
 def check_update(update: Function) -> None:
     starts = np.ones(1), np.array([[2.0, 3.0]])  # also the gradients of each step
     params, speeds = [start.copy() for start in starts], [0 * start for start in starts]
-    formula = (
-        "This step has momentum {} and rate {}: do you use the arguments, as the docstring does?"
-    )
     for step, (rate, momentum, right) in enumerate(STEPS, start=1):
         update(list(params), [start.copy() for start in starts], list(speeds), rate, momentum)
         for start, param in zip(starts, params, strict=True):
             for first, found in zip(start.flat, param.flat, strict=True):
                 mistakes = {first * wrong: advice for wrong, advice in MOVES.items()}
                 what = f"a weight of {first:g} after step {step}, momentum {momentum}, rate {rate}"
-                advice = formula.format(momentum, rate)
+                advice = "Do you use the arguments `lr` and `momentum`, as the docstring does?"
                 compare(float(found), first * right, what, mistakes, advice)
 
 
@@ -144,7 +136,7 @@ def check_9_3b(keras_update: Function) -> str:
         for rate in RATES:
             w, velocity = change(w, 1.0, velocity, rate, before, 0.9)
             before = rate
-        return number(w, "w after four steps")
+        return float(w)
 
     speed, right = 0.0, 1.0  # as `update` has them
     for rate in RATES:
@@ -176,8 +168,7 @@ def check_9_4(largest: Function) -> str:
         1.0: "Take the best rule for each N, not the worst or the mean.",
     }
     for base, right in ((0.94, 16), (0.944, 8)):
-        what = f"largest N for a base of {base}"
-        compare(number(largest(table | {1: [base]}, 0.01), what), right, what, mistakes)
+        check_number(largest, "largest", (table | {1: [base]}, 0.01), right, mistakes)
     return "For each N, only its best rule counts."
 
 
@@ -213,9 +204,8 @@ def check_9_4b(gap: Function) -> str:
     """gap(small, large, level): test accuracies at equal training loss, or no claim (None)."""
     small = [(0.5, 0.88), (0.2, 0.93), (0.09, 0.95), (0.05, 0.951), (0.04, 0.953)]
     large = [(0.9, 0.80), (0.4, 0.90), (0.15, 0.92), (0.1, 0.93), (0.08, 0.934)]
-    what = "gap at training loss 0.1 between 0.950 (small batch) and 0.930 (large batch)"
     advice = "Use each run's test accuracy in the epoch in which it reaches the level."
-    compare(number(gap(list(small), list(large), 0.1), what), 0.02, what, GAPS, advice)
+    check_number(gap, "gap", (small, large, 0.1), 0.02, GAPS, advice)
     for ahead, behind in ((small, large[:3]), (large[:3], small)):
         found = gap(list(ahead), list(behind), 0.1)
         if found is not None:
@@ -251,7 +241,5 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
         if found != right:
             raise CheckFailed(f"epochs_to({accuracies}, {target}) = {right}", shown(found), advice)
     for share, times in ((1.0, 6.4), (0.5, 3.2)):
-        what = f"race(4, 10, 16, {share})"
-        found = number(race(4, 10, 16, share), what)
-        compare(found, times, what, RACES, RACE)
+        check_number(race, "race", (4, 10, 16, share), times, RACES, RACE)
     return "16 workers that need 2.5 times the epochs reach the target 6.4 times as fast, at best."

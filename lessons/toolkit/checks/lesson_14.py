@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, check_number, compare, exercise, shown
 
 Function = Callable[..., Any]
 
@@ -16,7 +16,6 @@ def check_14_1(step_flops: Function) -> str:
         ((1000, 0, 8, 4, 10), 60_000, 0, 3_840),
         ((5000, 5, 16, 32, 64), 1_920_000, 1_966_080, 393_216),
     ):
-        what, length = f"step_flops{sizes}", sizes[3]
         mistakes = {
             (products + attention) / 3: "The backward pass has two products for each one in the "
             "forward pass, so it costs as much as two forward passes.",
@@ -25,22 +24,21 @@ def check_14_1(step_flops: Function) -> str:
             products + a_layer: "Each layer has attention.",
             products + attention / 3: "Attention has a backward pass, too.",
             products + attention / 2: "Which two products does attention have?",
-            products + attention / length: "Each token is compared with all tokens of its window.",
+            products + attention / sizes[3]: "Each token is compared with all tokens of a window.",
         }
-        compare(number(step_flops(*sizes), what), products + attention, what, mistakes)
+        check_number(step_flops, "step_flops", sizes, products + attention, mistakes)
     return "Your count is right, for the linear layers and for attention."
 
 
 @exercise("14.2")
 def check_14_2(attainable: Function) -> str:
     """A vector times a matrix reaches half a FLOP per byte times the bandwidth."""
-    peak, rate = 1e11, 2e10
+    peak, rate = 100, 20
     for sizes, flops, factors, result in (  # the bytes of both factors, and of the result
         ((1, 1000, 1000), 2_000_000, 4_004_000, 4_000),
         ((2000, 1000, 3000), 12_000_000_000, 20_000_000, 24_000_000),
         ((8, 16, 24), 6_144, 2_048, 768),
     ):
-        what = "attainable({}, {}, {}, 1e11, 2e10)".format(*sizes)
         roof = flops / (factors + result) * rate
         mistakes = {
             min(peak, roof / 2): "A multiplication and an addition are two operations.",
@@ -49,8 +47,7 @@ def check_14_2(attainable: Function) -> str:
             4 * roof: "A float32 number has 4 bytes.",
             flops / factors * rate: "The result is moved, too.",
         }
-        found = number(attainable(*sizes, peak, rate), what)
-        compare(found, min(peak, roof), what, mistakes)
+        check_number(attainable, "attainable", (*sizes, peak, rate), min(peak, roof), mistakes)
     return "Small products are limited by the bandwidth, large ones by the peak."
 
 
@@ -70,8 +67,7 @@ def check_14_3(busy: Function) -> str:
             14.0: "A span may end before an earlier one does: remember the latest end so far.",
         }
         advice = "Draw the spans on paper, one below the other, sorted by their start."
-        what = f"busy({spans})"
-        compare(number(busy(list(spans)), what), right, what, mistakes, advice)
+        check_number(busy, "busy", (spans,), right, mistakes, advice)
     return "Overlapping spans count once, and gaps do not count."
 
 
@@ -89,9 +85,8 @@ def check_14_4(hidden: Function) -> str:
             other: "Divide by the communication time, not by the computation time.",
         }
         advice = "How long is at least one of the two running? busy also takes the spans of both."
-        what = f"hidden({communication}, {computing})"
-        compare(number(hidden(communication, computing), what), right, what, mistakes, advice)
-    compare(number(hidden([], [(0, 1)]), "hidden([], …)"), 1.0, "hidden([], …)")
+        check_number(hidden, "hidden", (communication, computing), right, mistakes, advice)
+    check_number(hidden, "hidden", ([], [(0, 1)]), 1.0)
     return "In the four cases, a quarter, none, half and a tenth of the communication is hidden."
 
 

@@ -205,9 +205,7 @@ def check_16_3(program: Any) -> str:
     wanted = [(0, 4.0, 4.0, 0), (0, 3.0, 3.0, 0), (0, 2.0, 2.0, 1)]
     found = [tuple(each) for each in results or []]
     if found != wanted:
-        advice = (
-            "Somebody else's update came between the last gradient and its own update. Compare "
-        )
-        advice += "what update() returns with read."
+        advice = "Somebody else's update came between the last gradient and its own update. "
+        advice += "Compare what update() returns with read."
         raise CheckFailed(shown(wanted), shown(found), advice)
     return "Each update has waited for the gradients of all workers."

@@ -11,44 +11,28 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from lessons.toolkit.checks.lesson_15.jobs import refuse_gap
-from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, refuse_gap, shown
 from lessons.toolkit.checks.shared.real_ranks import in_new_python, on_ranks
 
 RANKS = 3
 FAIR = 1.05  # a rank's share of the images, divided by an equal one
 HANGS = "A rank makes a collective that the others do not make. Which line is not run by all?"
-# For each measure of the probe: what is right, and what to try otherwise.
-RIGHT: dict[str, tuple[float, str]] = {
-    "unused_error": (0, "All ranks' gradients have to be averaged, in every step."),
-    "exchanges_per_step": (1, "Only DDP may exchange gradients, and only once per step."),
-    "images_off": (
-        0,
-        "Count for each class, and divide at the end. Which two numbers has a class?",
-    ),
-    "images_tested_twice": (
-        0,
-        "A DistributedSampler pads the shares. Which numbers has a rank without it?",
-    ),
-    "reductions": (1, "Put all counts into one tensor, and reduce it after the last batch."),
-    "norm_error": (0, "Mean and variance are those of all ranks' images: sums over their number."),
-    "norm_collectives": (
-        0,
-        "Mean and variance follow from three sums. How many messages do they need?",
-    ),
-    "places_repeated": (
-        0,
-        "seed + rank + worker is the same sum for two workers, two epochs or two seeds.",
-    ),
-    "places_changed": (0, "Take the numbers from the seed alone, not from the clock."),
-    "tokens_error": (
-        0,
-        "Which tokens does the batch's mean count? And what does DDP do with a sum?",
-    ),
-    "tokens_exchanges": (
-        0,
-        "DDP exchanges in each backward pass. Which parts can wait for the last one?",
-    ),
+ONCE = ("exchanges_per_step", "reductions")  # measures that have to be 1; all others have to be 0
+ADVICE = {  # for each measure of the probe: what to try if it is wrong
+    "unused_error": "All ranks' gradients have to be averaged, in every step.",
+    "exchanges_per_step": "Only DDP may exchange gradients, and only once per step.",
+    "images_off": "Count for each class, and divide at the end. Which two numbers has a class?",
+    "images_tested_twice": "A DistributedSampler pads the shares. Which numbers has a rank without "
+    "it?",
+    "reductions": "Put all counts into one tensor, and reduce it after the last batch.",
+    "norm_error": "Mean and variance are those of all ranks' images: sums over their number.",
+    "norm_collectives": "Mean and variance follow from three sums. How many messages do they need?",
+    "places_repeated": "seed + rank + worker is the same sum for two workers, two epochs or two "
+    "seeds.",
+    "places_changed": "Take the numbers from the seed alone, not from the clock.",
+    "tokens_error": "Which tokens does the batch's mean count? And what does DDP do with a sum?",
+    "tokens_exchanges": "DDP exchanges in each backward pass. Which parts can wait for the last "
+    "one?",
 }
 
 
@@ -67,10 +51,10 @@ def measured(test: str, check: Callable[..., Any]) -> dict[str, float]:
 
 def compare_all(found: Mapping[str, float]) -> None:
     for name, value in found.items():
-        right, advice = RIGHT[name]
+        right = 1 if name in ONCE else 0
         if not abs(value - right) <= 1e-6:
             what = f"{name.replace('_', ' ')} = {right} on {RANKS} ranks"
-            raise CheckFailed(what, f"{value:.3g}", advice)
+            raise CheckFailed(what, f"{value:.3g}", ADVICE[name])
 
 
 @exercise("17.1")

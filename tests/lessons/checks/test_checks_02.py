@@ -169,7 +169,7 @@ first, hidden = L.Flatten(input_shape=(28, 28)), L.Dense(512, activation="relu")
 networks = [
     ([hidden, L.Dense(10, "softmax")], None),
     ([L.Dense(512), L.ReLU(), L.Dense(10), L.Softmax()], None),
-    ([L.Dense(64, "relu"), L.Dense(10, "softmax")], "each hidden unit"),
+    ([L.Dense(64, "relu"), L.Dense(10, "softmax")], "a hidden unit"),
     ([L.Dense(512, "relu"), L.Dense(10)], "into probabilities"),
     ([L.Dense(512, "relu"), L.Dense(10, "sigmoid")], "into probabilities"),
     ([L.Dense(512), L.Dense(10, "softmax")], "relu in the hidden"),

@@ -128,7 +128,7 @@ STAGES = [
     (stages("map, unbatch, shuffle, prepare, cache, prefetch"), "comes after prepare"),
     (stages("map, unbatch, cache, prepare, prefetch"), "a stage is missing"),
     (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "shuffle single samples"),
-    (stages("map, unbatch, cache, shuffle, prepare"), "the network takes batches"),
+    (stages("map, unbatch, cache, shuffle, prepare"), "training takes batches"),
     (stages("map two, unbatch, cache, shuffle, prepare, prefetch"), "is that number"),
 ]
 

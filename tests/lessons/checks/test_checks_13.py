@@ -73,7 +73,7 @@ WRONG = [
     ("13.2", "parts[added] = parts[added] + received", "parts[added] = received", "the sum so far"),
     ("13.2", "range(size - 1)", "range(size)", "rank"),
     ("13.3", COLLECT, "unit.collect()\n", "With brackets"),
-    ("13.3", "if stage == 2:", "if stage >= 1:", "row of this stage"),
+    ("13.3", "if stage == 2:", "if stage >= 1:", "this stage's row"),
     ("13.3", "register_forward_hook(lambda *_: unit.free())", "register_forward_hook(unit.free)",
      "has to take them"),
     ("13.3", "(unit.collect, unit.free)", "(unit.free, unit.collect)", "after backward: collect"),

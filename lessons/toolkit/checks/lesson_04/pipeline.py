@@ -66,9 +66,7 @@ def check_switches(stages: Function) -> None:
         raise CheckFailed(expected, f"{watched.calls} calls in two epochs", advice)
     names = [type(stage).__name__ for stage in watched.stages]
     if "Prefetch" not in names[0]:
-        advice = (
-            f"prefetch() makes what it gets ahead of time, and the network takes batches. {ASSIGN}"
-        )
+        advice = f"prefetch() prepares its input in advance, and training takes batches. {ASSIGN}"
         raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
     workers = [
         int(getattr(stage, "_num_parallel_calls", WORKERS)) for stage in watched.of("ParallelMap")

@@ -36,9 +36,7 @@ def check_5_2(program: Any) -> str:
         found = "variables that were created outside of it"
         raise CheckFailed("everything created in one scope", found, advice) from None
     if not hasattr(model, "fit"):
-        advice = (
-            "Which function of train.py builds the network? Return what it gives you, compiled."
-        )
+        advice = "Which function of train.py builds the network? Return its result, compiled."
         raise CheckFailed("a Keras model", shown(model), advice)
     optimizer = getattr(model, "optimizer", None)
     if optimizer is None:

@@ -4,13 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from lessons.toolkit.checks.shared.check import (
-    CheckFailed,
-    Function,
-    check_number,
-    exercise,
-    pair,
-)
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, check_number, exercise, pair
 
 FORGOT_CHUNKS = "A chunk has n / p bytes, and there are 2 (p - 1) rounds."
 TWO_PHASES = "p - 1 rounds add the chunks up; another p - 1 rounds pass the sums on."

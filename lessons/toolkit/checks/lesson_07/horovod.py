@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from lessons.toolkit.checks.shared.check import (
-    CheckFailed,
-    compare,
-    exercise,
-    number,
-    shown,
-)
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
 
 
 def one_of(program: Any, rank: int, size: int, local_rank: int) -> Any:

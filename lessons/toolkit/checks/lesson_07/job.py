@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, refuse_gap
 
 TIMELINE = re.compile(r"^\s*(export\s+)?HOROVOD_TIMELINE(\s*)=(\s*)")
 SITE = """facts() { :; }
@@ -22,10 +22,8 @@ launch() { bash -c 'echo "launched with ${HOROVOD_TIMELINE-}"'; }
 @exercise("7.7")
 def check_7_7(job: str) -> str:
     """The job exports HOROVOD_TIMELINE before the launch, to a file named after the task count."""
+    refuse_gap(job, "7.7")
     lines = Path(job).read_text(encoding="utf-8").splitlines()
-    if any("Exercise 7.7:" in line and line.startswith("echo") for line in lines):
-        advice = "Write the export in place of the lines `echo …` and `exit 1`."
-        raise StillAGap(f"export HOROVOD_TIMELINE in {job}", None, advice)
     right = "export HOROVOD_TIMELINE=…, which gives the file timeline_2.json on two ranks"
     found = [
         (number, match) for number, line in enumerate(lines) if (match := TIMELINE.match(line))

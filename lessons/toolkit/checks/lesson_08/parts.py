@@ -80,9 +80,7 @@ def check_8_5(my_samples: Function) -> str:
         if again != shares:
             advice = "Without a seed each rank draws another order."
             raise CheckFailed("one order for an epoch", "another at each call", advice)
-        advice = (
-            "Do all ranks draw the same order? And does each take a part of it that no other takes?"
-        )
+        advice = "Do all ranks draw the same order? Does each take a part that no other takes?"
         each_once(shares, list(range(n)), f"{n} samples, {size} ranks", advice)
         orders.append(shares)
     if orders[0] == orders[1] or orders[1] == orders[2]:

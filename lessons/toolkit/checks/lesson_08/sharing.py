@@ -74,7 +74,6 @@ def check_8_2(accuracy: Function) -> str:
         right, tested = (sum(column) for column in zip(*counts, strict=True))
         shares = [n / m for n, m in counts if m]
         mistakes = {
-            sum(shares) / len(counts): "A rank with few images counts as much as one with many.",
             sum(shares) / len(shares): "A rank with few images counts as much as one with many.",
             float(right): "That is a number of images, not a share of them.",
         }

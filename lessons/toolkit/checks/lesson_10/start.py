@@ -12,10 +12,8 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 
 TIMEOUT = datetime.timedelta(seconds=77)
 MEETING = {"MASTER_ADDR": "n1", "MASTER_PORT": "48123"}
-BY_NAME = (
-    "An argument is given by its place, and its place is another one's (help shows the order). "
-)
-BY_NAME += "Give all arguments after the first by their names."
+BY_NAME = "An argument is in the place of another one (help shows the order). Give all arguments "
+BY_NAME += "after the first by their names."
 
 
 @contextlib.contextmanager
@@ -93,9 +91,7 @@ def check_10_1(program: Any) -> str:
         if device != right:
             advice = "Without a GPU the device is torch.device('cpu')."
             if gpus:
-                advice = (
-                    "`rank` counts the processes of all nodes. This node has only its own GPUs."
-                )
+                advice = "`rank` counts over all nodes. This node has only its own GPUs."
             raise CheckFailed(f"start_ranks returns {right!r}", shown(device), advice)
         pinned = arguments(torch.cuda.set_device, calls.pin).get("device", "no call")
         if gpus and (pinned == "no call" or as_gpu(pinned) != right):

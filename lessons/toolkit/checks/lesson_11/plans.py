@@ -1,15 +1,12 @@
 """Checks of the split of layers (11.1), the idle time (11.2) and the schedule (11.3)."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
 
 from autograder.wording import counted
-from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, check_number, exercise, shown
 from lessons.toolkit.ranks.schedules import Deadlock, held, timed
-
-Function = Callable[..., Any]
 
 CASES = (  # costs of layers, stages
     ((4, 4, 4, 4), 2),
@@ -77,8 +74,7 @@ def check_11_2(bubble: Function) -> str:
             stages / (m + stages - 1): DRAW,
             1 - right: "That is the share of the time in which a stage works.",
         }
-        what = f"bubble({stages}, {m})"
-        compare(number(bubble(stages, m), what), right, what, mistakes, DRAW)
+        check_number(bubble, "bubble", (stages, m), right, mistakes, DRAW)
     return "Idle turns over all turns of a stage."
 
 

@@ -1,13 +1,10 @@
 """Check layers that are split among ranks (11.5, 11.6), and the bytes that they send (11.7)."""
 
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, check_number, exercise, shown
 from lessons.toolkit.checks.shared.real_ranks import in_new_python, on_ranks
-
-Function = Callable[..., Any]
 
 
 @exercise("11.5")
@@ -75,10 +72,8 @@ def try_block(block: Function, ranks: int) -> None:
     right, whole = gradients([x, w1, b1, w2, b2], on_one)
     for rank, (found, grads) in enumerate(on_ranks(ranks, on_rank, check_11_6, ALIKE)):
         if not close(found, right):
-            advice = (
-                "Compute on paper, for two neurons on two ranks, what each rank has after each "
-            )
-            advice += "of the two layers."
+            advice = "Compute on paper, for two neurons on two ranks, what each rank has after "
+            advice += "each of the two layers."
             if close(found, right + (ranks - 1) * b2):
                 advice = "The bias was added on every rank, so the sum has it once for each."
             elif close(found, on_one(*parts(rank))):
@@ -142,9 +137,8 @@ def check_11_7(bytes_a_step: Function) -> str:
             right / itemsize: "That is a count of numbers; each has `itemsize` bytes.",
             right / 2: "An allreduce goes around the ring twice: to add up, and to distribute.",
         }
-        what = f'bytes_a_step("{way}", {SIZES}, {BATCH}, {ranks}, {itemsize})'
-        found = number(bytes_a_step(way, list(SIZES), BATCH, ranks, itemsize), what)
-        compare(found, right, what, mistakes)
+        arguments = (way, SIZES, BATCH, ranks, itemsize)
+        check_number(bytes_a_step, "bytes_a_step", arguments, right, mistakes)
     return "Data parallelism sends parameters, tensor parallelism activations."
 
 

@@ -1,16 +1,13 @@
 """Checks of predicted efficiency (12.2), fits of laws (12.3), and their range (12.4)."""
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from autograder.measuring import scaling_laws
 from autograder.measuring.interval import Measure, exact
-from lessons.toolkit.checks.shared.check import compare, exercise, number, pair
-
-Function = Callable[..., Any]
+from lessons.toolkit.checks.shared.check import Function, compare, exercise, number, pair
 
 SIZES = [1, 2, 4, 8, 16]
 
@@ -71,11 +68,7 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
 
 
 def one_fit(
-    function: Function,
-    name: str,
-    gains: list[float],
-    law: Function,
-    wrong: dict[float, str],
+    function: Function, name: str, gains: list[float], law: Function, wrong: dict[float, str]
 ) -> None:
     told = ", ".join(f"{gain:.3g}" for gain in gains)
     what = f"{name} of S = {told} on {', '.join(map(str, SIZES))}"

@@ -68,9 +68,8 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
             2 * hours: "gres/gpu counts each of the job's GPUs once, on all of its nodes.",
         }
         advice = "Read the line field by field. How many GPUs, for how long?"
-        compare(
-            number(found, f"GPU-hours of {line}"), hours, f"GPU-hours of {line}", mistakes, advice
-        )
+        what = f"GPU-hours of {line}"
+        compare(number(found, what), hours, what, mistakes, advice)
         if kwh is None:
             if energy is not None:
                 advice = "No energy was measured. That is not 0 kWh."
@@ -88,13 +87,8 @@ def check_12_7(cost: Function, sweet_spot: Function) -> str:
             sizes[-1]: "That is the fastest size, whatever it costs.",
         }
         found = number(sweet_spot(list(sizes), list(seconds)), what)
-        compare(
-            found,
-            right,
-            what,
-            mistakes,
-            "The cost is GPUs × seconds: find the smallest cost × seconds.",
-        )
+        advice = "The cost is GPUs × seconds: find the smallest cost × seconds."
+        compare(found, right, what, mistakes, advice)
     return "1.4 GPU-hours and 1.4 kWh; where doubling the GPUs gains too little, it ends at 4."
 
 

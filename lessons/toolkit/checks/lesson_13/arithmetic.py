@@ -1,12 +1,9 @@
 """Check the bytes that enter a node (13.6) and those of all tensors on a device (13.7)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from lessons.toolkit.checks.shared.check import compare, exercise, number
+from lessons.toolkit.checks.shared.check import Function, check_number, compare, exercise, number
 
-Function = Callable[..., Any]
 GB = 1e9
 PARTS = ("parameters", "gradients", "optimizer")
 STAGES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "recompute": 3}
@@ -21,7 +18,6 @@ def check_13_6(into_node: Function) -> str:
         for way in ("fsdp", "hsdp"):
             rings = {"fsdp": 4 * (nodes * ranks - 1) / (nodes * ranks), "hsdp": 2 - 2 / nodes}
             right = 1e6 * rings[way]
-            what = f'into_node(1e6, {nodes}, {ranks}, "{way}")'
             mistakes = {
                 right * ranks: "Those are the bytes of all links. How many of them enter the node?",
                 right / ranks: "That is one rank's share. Add up those of the node's ranks.",
@@ -29,7 +25,8 @@ def check_13_6(into_node: Function) -> str:
                 right * 3 / 4: "What does Gloo do instead of a reduce-scatter?",
             }
             advice = "Draw the ranks of two nodes as a ring. Which of its links cross?"
-            compare(number(into_node(1e6, nodes, ranks, way), what), right, what, mistakes, advice)
+            arguments = (1_000_000, nodes, ranks, way)
+            check_number(into_node, "into_node", arguments, right, mistakes, advice)
     return "HSDP's gathers stay inside a node."
 
 

@@ -1,16 +1,14 @@
 """Check ZeRO by hand (13.1 to 13.4) and the mesh of nodes (13.5), on real ranks."""
 
 import itertools
-from collections.abc import Callable
 from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise
+from lessons.toolkit.checks.shared.check import CheckFailed, Function, compare, exercise
 from lessons.toolkit.checks.shared.real_ranks import on_ranks
 from lessons.toolkit.ranks.wire import received_during
 
-Function = Callable[..., Any]
 HANGS = "Every rank must call the same collectives, and each message needs a receiver."
 UNFINISHED = (
     "If every rank first sends with a call that waits, nobody receives: begin both messages of a "
@@ -98,17 +96,13 @@ def check_13_2(ring: ModuleType) -> str:
     sums = torch.stack(inputs).sum(0).chunk(size)
     for rank, (part, received) in enumerate(found):
         if not same(part, sums[rank]):
-            advice = (
-                "What does a rank send from the second round on, its own numbers or the sum so "
-            )
-            advice += "far?"
+            advice = "What does a rank send from the second round on, its own numbers or the sum "
+            advice += "so far?"
             if any(same(part, other) for other in sums):
                 advice = "That is the sum of another rank's part: which one has to be sent first?"
             elif same(part, inputs[rank].chunk(size)[rank]):
-                advice = (
-                    "That is only this rank's own part: nothing was added to it. Which part is "
-                )
-                advice += "received last?"
+                advice = "That is only this rank's own part: nothing was added to it. Which part "
+                advice += "is received last?"
             what = f"ring_reduce_scatter on rank {rank} of {size} begins {numbers(sums[rank][:3])}"
             raise CheckFailed(what, numbers(part.flatten()[:3]), advice)
         if received is not None and received > 1.2 * 8 * length * (size - 1):
@@ -175,9 +169,7 @@ def check_13_3(watch: Function) -> str:
             place, (one, other) = next((i, p) for i, p in enumerate(pairs) if p[0] != p[1])
             after = f"after {found[place - 1]}" if place else "at first"
             what = f"in a step of stage {stage}, {after}: {other}"
-            advice = (
-                "Compare with the row of this stage in the table. Which hook runs at this time?"
-            )
+            advice = "Compare with this stage's row in the table. Which hook runs at this time?"
             raise CheckFailed(what, one, advice)
     return (
         "Stage 1 collects before the update, stage 2 as soon as a unit has its gradients, and "

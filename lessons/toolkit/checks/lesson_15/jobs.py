@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, refuse_gap
 
 PATIENCE = 10.0  # seconds for a job that does nothing
 # The ranks are a program that `launch` starts, as srun is. It notes USR1 and ends with 75.
@@ -128,26 +128,15 @@ def check_15_6(job_file: str) -> str:
         advice = "Without a trap, USR1 ends the shell."
         raise CheckFailed("the shell goes on after USR1", "USR1 ended it", advice)
     if not warned:
-        advice = (
-            "A shell runs a trap only when no program is in its foreground. And to whom does your "
-        )
-        advice += "trap send USR1: to the shell of `launch`, or to what that has started?"
+        advice = "A shell runs a trap only when no program is in its foreground. And to whom does "
+        advice += "your trap send USR1: to the shell of `launch`, or to what that has started?"
         raise CheckFailed("the ranks receive USR1", "they do not", advice)
     if not again or early:
-        advice = (
-            "The signal ends `wait` early, with a code of its own, while the ranks still save. "
-        )
-        advice += "Whose exit code does the job need, and when is it there?"
+        advice = "The signal ends `wait` early, with a code of its own, while the ranks still save."
+        advice += " Whose exit code does the job need, and when is it there?"
         raise CheckFailed("status is 75, the exit code of the ranks", "another one", advice)
     check_requeue(job_file)
     return "The shell receives USR1, and so do the ranks."
-
-
-def refuse_gap(job_file: str, number: str) -> None:
-    for line in Path(job_file).read_text(encoding="utf-8").splitlines():
-        if line.startswith("echo") and f"Exercise {number}:" in line:
-            advice = "Replace the lines `echo …` and `exit 1`."
-            raise StillAGap(f"the commands in {job_file}", None, advice)
 
 
 @contextlib.contextmanager

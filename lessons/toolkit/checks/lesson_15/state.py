@@ -44,10 +44,8 @@ def check_15_1(sampler: ModuleType) -> str:
         new.load(state)
         right, found = ([each.next_batch(BATCH).tolist() for _ in range(5)] for each in (old, new))
         if found != right:
-            advice = (
-                "The new sampler has to shuffle exactly as the old one did in this epoch. What "
-            )
-            advice += "did the generator look like then, and what else does shuffle() change?"
+            advice = "The new sampler has to shuffle exactly as the old one did in this epoch. "
+            advice += "What did the generator look like then, and what else does shuffle() change?"
             raise CheckFailed(f"after {taken} batches: {right}", f"{found}", advice)
     return "No sample is read twice, and none is left out."
 
