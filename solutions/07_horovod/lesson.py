@@ -367,7 +367,8 @@ if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their r
 
 # %%
 if profile == "full":
-    nodes = course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus)
+    both = course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus)
+    nodes = [run for run in both if run.epochs]  # without those of probe.py
     for run in nodes:
         hosts = course.counted(len({rank.host for rank in run.ranks}), "node")
         accuracy, loss = run.test_accuracy.value, run.epochs[-1].train_loss.value

@@ -306,7 +306,8 @@ if profile == "full":
 
     cifar = data.load("cifar10")
     make_parts.write_parts(cifar.x_train, cifar.y_train, "data/photographs", parts)
-    nodes = course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus)
+    both = course.submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus)
+    nodes = [run for run in both if run.epochs]  # without those of probe.py
     for run in nodes:
         where = {rank.host: rank.samples for rank in run.ranks}
         print(f"{run.workers} ranks: images of one rank on each node {where},", end=" ")
