@@ -4,8 +4,10 @@ Loading PyTorch takes seconds, and a fork has it already. A check whose ranks ca
 `@in_new_python`.
 """
 
+import contextlib
 import datetime
 import functools
+import gc
 import importlib
 import inspect
 import multiprocessing
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import ModuleType
@@ -88,13 +90,27 @@ def patience() -> datetime.timedelta:
     return PATIENCE * min(max(load, 1), 3)
 
 
+@contextlib.contextmanager
+def kept_from_forks() -> Iterator[None]:
+    """Let forked processes not collect this one's garbage: threads in it would block their end.
+
+    A fork has no thread but its own, so the end of, say, a process group waits there forever.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
 def on_ranks(size: int, work: Callable[[int], Any], check: Any, hangs: str) -> list[Any]:
     """Return what work(rank) returns on each rank, or raise the error of one of them.
 
     check: the public check that asks, for messages. hangs: advice if ranks wait forever.
     """
     context = multiprocessing.get_context("fork")
-    with tempfile.TemporaryDirectory() as folder:
+    with kept_from_forks(), tempfile.TemporaryDirectory() as folder:
         ranks: dict[Connection, Any] = {}
         for rank in range(size):
             mine, theirs = context.Pipe(duplex=False)
