@@ -271,7 +271,7 @@ course.expectations.compare("recompute's activations over fsdp's", kept, (0.05, 
 # gathering a block moves half the bytes, and activations take half, too. Gradients still travel in float32. The price
 # is precision. After four steps of Adam with a rate of 0.01, half of the parameters differ by less than 1e-4 from the
 # serial program's, but one differs by nearly 0.04: about the farthest that Adam can go in four steps, while the
-# serial program stands still. Attention does not depend on the biases of the keys, so their gradient is 0,
+# serial program leaves it where it is. Attention does not depend on the biases of the keys, so their gradient is 0,
 # and in float64 they stay nearly where they are. In bfloat16, rounding leaves a tiny gradient, which Adam turns into
 # a whole step.
 #
