@@ -4,11 +4,11 @@ python train.py            one task, here
 mpirun -np 2 python train.py
 """
 
-import argparse
 import os
 import socket
 import sys
 import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import numpy as np
 
@@ -47,10 +47,7 @@ def gflops(seconds, n=512):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--seconds", type=float, default=2.0, help="seconds of matrix products")
     return parser
 

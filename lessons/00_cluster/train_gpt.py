@@ -3,11 +3,11 @@
 torchrun --nproc-per-node=2 train_gpt.py
 """
 
-import argparse
 import os
 import signal
 import socket
 import textwrap
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch
 import torch.distributed as dist
@@ -15,7 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from lessons.toolkit.record import Run
 
-from gpt import GPT, Text, loss_of, windows, write
+from gpt import GPT, Text, evaluate, loss_of, windows, write
 from ranks import who_am_i
 
 
@@ -61,27 +61,13 @@ def train_epoch(model, optimizer, schedule, batches, device):
     return loss_sum.item() / len(batches)
 
 
-@torch.no_grad()
-def evaluate(model, text, device):
-    """Return the loss and the share of right predictions, in text that it has never read."""
-    length = model.length
-    starts = torch.arange(0, len(text.test) - length, length)[:256]
-    ids, following = (part.to(device) for part in windows(text.test, starts, length))
-    scores = model(ids)
-    accuracy = (scores.argmax(-1) == following).float().mean().item()
-    return loss_of(scores, following).item(), accuracy
-
-
 def show_sample(title, model, text):
     sample = textwrap.fill(write(model, text), 80, initial_indent="    ", subsequent_indent="    ")
     print(f"\n{title}\n{sample}\n", flush=True)
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--epochs", type=int, default=10, help="how often it says how far it is")
     parser.add_argument("--windows", type=int, default=800, help="pieces of text in an epoch")
     parser.add_argument("--length", type=int, default=32, help="characters in a window")

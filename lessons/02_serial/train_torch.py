@@ -3,7 +3,7 @@
 python train_torch.py --epochs 4 --batch-size 32
 """
 
-import argparse
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch
 from torch import nn
@@ -70,10 +70,7 @@ def evaluate(model, loader, loss_function, device):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
     parser.add_argument("--batch-size", type=int, default=32, help="images a step")

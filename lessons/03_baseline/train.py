@@ -3,8 +3,8 @@
 python train.py --model ResNet50V2 --size 128 --batch-size 256
 """
 
-import argparse
 import os
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
@@ -40,10 +40,7 @@ def prepare(dataset, size, batch):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--model", default="ResNet50V2", help="cnn or one of Keras Applications")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")

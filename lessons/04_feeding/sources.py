@@ -80,8 +80,7 @@ def pieces_of(source, cifar, folder, seed):
                 yield packs[number]
 
         return tf.data.Dataset.from_generator(
-            one_pack_after_another,
-            output_signature=tf.TensorSpec([None, RECORD], tf.uint8),
+            one_pack_after_another, output_signature=tf.TensorSpec([None, RECORD], tf.uint8)
         )
     names = names_of(source, cifar, folder)
 
@@ -89,8 +88,7 @@ def pieces_of(source, cifar, folder, seed):
         yield order(names, next(epochs), seed)
 
     return tf.data.Dataset.from_generator(
-        all_names,
-        output_signature=tf.TensorSpec([None], tf.string),
+        all_names, output_signature=tf.TensorSpec([None], tf.string)
     ).unbatch()
 
 

@@ -4,8 +4,8 @@ python train.py --source packs --model ResNet50V2 --size 128 --batch-size 256
 python train.py --source files packs memory --compute-ms 0   # no network: the input alone
 """
 
-import argparse
 import os
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, BooleanOptionalAction
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
@@ -53,10 +53,7 @@ def stages(pieces, decode, args):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--model", default="ResNet50V2", help="cnn or one of Keras Applications")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
@@ -66,16 +63,14 @@ def command_line():
     parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     sources = ["files", "packs", "memory"]
-    parser.add_argument(
-        "--source", nargs="+", default=["packs"], choices=sources, help="what to read"
-    )
+    parser.add_argument("--source", nargs="+", default=["packs"], choices=sources, help="the input")
     parser.add_argument("--folder", default="data/input", help="where files and packs are")
     cores = len(os.sched_getaffinity(0))
     parser.add_argument("--workers", type=int, default=cores, help="threads that read and decode")
     parser.add_argument("--buffer", type=int, default=4096, help="samples to shuffle among")
     parser.add_argument("--cache", action="store_true", help="keep decoded samples in memory")
     parser.add_argument(
-        "--prefetch", action=argparse.BooleanOptionalAction, default=True, help="make batches ahead"
+        "--prefetch", action=BooleanOptionalAction, default=True, help="make batches ahead"
     )
     parser.add_argument("--compute-ms", type=float, help="no network: wait so long per step")
     return parser

@@ -3,8 +3,8 @@
 python train.py --n-gpus 4 --model ResNet50V2 --size 128 --batch-size 2048
 """
 
-import argparse
 import os
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, which Horovod supports
 
@@ -68,10 +68,7 @@ def for_all(batch, lr, replicas):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--n-gpus", type=int, default=1, help="devices, each with a replica")
     parser.add_argument("--model", default="ResNet50V2", help="cnn or one of Keras Applications")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")

@@ -3,9 +3,9 @@
 mpirun -np 2 python backends.py --floats 256 25600 2560000
 """
 
-import argparse
 import statistics
 import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import numpy as np
 import torch
@@ -108,10 +108,7 @@ def fusion(run, backend, floats):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument(
         "--floats", type=int, nargs="+", default=SIZES, help="sizes of the arrays to exchange"
     )

@@ -3,10 +3,10 @@
 mpirun -np 2 python exchange.py --floats 256 25600 2560000
 """
 
-import argparse
 import functools
 import statistics
 import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import numpy as np
 from mpi4py import MPI
@@ -26,10 +26,7 @@ random = np.random.default_rng()  # different numbers on every rank and in every
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument(
         "--floats", type=int, nargs="+", default=SIZES, help="sizes of the arrays to exchange"
     )

@@ -3,8 +3,8 @@
 mpirun -np 2 python train.py --epochs 3 --batch-size 32
 """
 
-import argparse
 import math
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 from pathlib import Path
 
 import numpy as np
@@ -94,10 +94,7 @@ def compare_with_serial(args, params, run):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
     parser.add_argument("--batch-size", type=int, default=32, help="images per step of all ranks")
     parser.add_argument("--lr", type=float, default=0.1, help="learning rate")

@@ -3,9 +3,9 @@
 mpirun -np 2 python break_it.py --without nothing average broadcast
 """
 
-import argparse
 import math
 import os
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
 
@@ -132,10 +132,7 @@ def one_run(args, without, mnist):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to omit")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
     parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")

@@ -3,7 +3,7 @@
 python make_parts.py --train-samples 6400 --parts 8
 """
 
-import argparse
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 from pathlib import Path
 
 import numpy as np
@@ -47,10 +47,7 @@ def load_parts(folder, names):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--parts", type=int, default=8, help="files to write")
     parser.add_argument("--folder", default="data/parts", help="where to write them")

@@ -3,10 +3,10 @@
 python train.py --workers 1 8 16 --rules same sqrt linear --seeds 1 2
 """
 
-import argparse
 import dataclasses
 import itertools
 import math
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import numpy as np
 
@@ -104,10 +104,7 @@ def source_of(args):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
     parser.add_argument("--batch-size", type=int, default=32, help="images per step of a worker")
     parser.add_argument("--lr", type=float, default=0.1, help="learning rate of one worker")
@@ -133,9 +130,7 @@ def main():
 
     mnist = data.load("mnist", train_samples=args.train_samples)
     mnist = dataclasses.replace(
-        mnist,
-        x_train=mnist.x_train.reshape(-1, 784),
-        x_test=mnist.x_test.reshape(-1, 784),
+        mnist, x_train=mnist.x_train.reshape(-1, 784), x_test=mnist.x_test.reshape(-1, 784)
     )
     for workers, rule, seed in itertools.product(args.workers, args.rules, args.seeds):
         if workers > 1 or rule == args.rules[0]:  # all rules are equal for one worker

@@ -3,11 +3,11 @@
 torchrun --nproc-per-node=2 buckets.py --bucket-mb 0.05 0.25 25 --late-ms 40
 """
 
-import argparse
 import datetime
 import itertools
 import statistics
 import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch
 import torch.distributed as dist
@@ -23,10 +23,7 @@ from resnet import resnet
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     sizes = [0.05, 0.25, 25.0]
     parser.add_argument("--bucket-mb", type=float, nargs="+", default=sizes, help="of each way")
     parser.add_argument("--late-ms", type=float, default=40, help="one rank waits in a step")

@@ -8,25 +8,20 @@ A process that never imports train.py does the work of the first two phases, `al
 process on each rank does that of the third, `together`.
 """
 
-import argparse
 import datetime
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 from lessons.toolkit import clock
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--rounds", type=int, default=12, help="of three phases each, at most")
     parser.add_argument("--steps", type=int, default=1, help="of a phase, on average")
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
     )
-    parser.add_argument(
-        "--bucket-mb", type=float, default=0.25, help="gradients that travel at once"
-    )
+    parser.add_argument("--bucket-mb", type=float, default=0.25, help="gradients sent at once")
     parser.add_argument("--width", type=int, default=1, help="10: enough arithmetic for a GPU")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--seed", type=int, default=1, help="where the networks begin")

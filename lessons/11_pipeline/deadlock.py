@@ -3,9 +3,9 @@
 mpirun -np 2 python deadlock.py --timeout 5
 """
 
-import argparse
 import os
 import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 from datetime import timedelta
 
 import torch
@@ -46,10 +46,7 @@ ORDERS = (in_one_batch, send_without_waiting, both_receive, both_send)
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--timeout", type=int, default=5, help="seconds until a wait is an error")
     return parser
 

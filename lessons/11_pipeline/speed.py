@@ -8,9 +8,9 @@ rounds. A process that never imports your code does the work of the first two ph
 Another process on each rank does that of the others, `together`.
 """
 
-import argparse
 import functools
 import itertools
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, ArgumentTypeError, Namespace
 
 from lessons.toolkit import clock
 from lessons.toolkit.stages import Pipeline, watch_step, widths_of
@@ -19,38 +19,25 @@ from lessons.toolkit.stages import Pipeline, watch_step, widths_of
 def positive(text):
     """Return the number in this text, which is at least 1."""
     if (number := int(text)) < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+        raise ArgumentTypeError(f"{number} is less than 1")
     return number
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--layers", type=int, default=9, help="dense layers of the network")
     parser.add_argument("--width", type=int, default=512, help="neurons of a layer")
     parser.add_argument(
-        "--micro-batches",
-        type=positive,
-        nargs="+",
-        default=[1, 2, 4, 8, 16],
-        help="numbers to try",
+        "--micro-batches", type=positive, nargs="+", default=[1, 2, 4, 8, 16], help="numbers to try"
     )
-    parser.add_argument(
-        "--schedule", default="gpipe", choices=["gpipe", "1f1b"], help="their order"
-    )
+    parser.add_argument("--schedule", default="gpipe", choices=["gpipe", "1f1b"], help="the order")
     parser.add_argument(
         "--cuts", type=int, nargs="*", default=[], help="first layers of stages, instead of split"
     )
-    parser.add_argument(
-        "--watched", type=positive, default=4, help="micro-batches of the steps drawn"
-    )
+    parser.add_argument("--watched", type=positive, default=4, help="micro-batches of steps drawn")
     parser.add_argument("--rounds", type=int, default=8, help="of all phases, at most")
     parser.add_argument("--steps", type=int, default=1, help="of a phase, on average")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=2048, help="images a step"
-    )
+    parser.add_argument("--batch-size", "--batch_size", type=int, default=2048, help="images")
     parser.add_argument("--seed", type=int, default=1, help="where the network begins")
     return parser
 
@@ -86,7 +73,7 @@ def together(job):
 
     args = job.args
     *_, device = meet()
-    asked = argparse.Namespace(**vars(args) | {"replicas": 1})
+    asked = Namespace(**vars(args) | {"replicas": 1})
     asked.micro_batches = max(args.watched, *args.micro_batches)
     number, stages, links = place(job.rank, job.size, asked)
     widths = widths_of(args)

@@ -3,11 +3,11 @@
 mpirun -np 2 python tensor_parallel.py --width 256 --batch-sizes 32 1024
 """
 
-import argparse
 import os
 import statistics
 import sys
 import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 from datetime import timedelta
 
 import torch
@@ -123,10 +123,7 @@ def meet(backend, seconds):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--width", type=int, default=256, help="numbers between two layers")
     parser.add_argument("--depth", type=int, default=8, help="layers, an even number")
     parser.add_argument(

@@ -3,7 +3,7 @@
 torchrun --nproc-per-node=2 train_library.py --micro-batches 4 --schedule 1f1b
 """
 
-import argparse
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch
 import torch.distributed as dist
@@ -22,16 +22,11 @@ SCHEDULES = {"gpipe": ScheduleGPipe, "1f1b": Schedule1F1B}
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--layers", type=int, default=9, help="dense layers of the network")
     parser.add_argument("--width", type=int, default=256, help="neurons of a layer")
     parser.add_argument("--micro-batches", type=int, default=4, help="parts of a batch")
-    parser.add_argument(
-        "--schedule", default="gpipe", choices=["gpipe", "1f1b"], help="their order"
-    )
+    parser.add_argument("--schedule", default="gpipe", choices=["gpipe", "1f1b"], help="the order")
     parser.add_argument("--epochs", type=int, default=3, help="passes over the training images")
     parser.add_argument("--batch-size", "--batch_size", type=int, default=128, help="images a step")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")

@@ -5,11 +5,11 @@ cluster submit job_study.sbatch --rounds 6 --batch-size 64 --train-samples 256
 The processes that measure do not import train.py: they ask another process for its plans.
 """
 
-import argparse
 import datetime
 import json
 import subprocess
 import sys
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 from pathlib import Path
 
 import torch
@@ -37,10 +37,7 @@ IMAGES = 50_000  # size of CIFAR-10's training set
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     kinds = [*KINDS, "all"]
     parser.add_argument("--scaling", default="all", choices=kinds, help="what stays as it is")
     parser.add_argument("--rounds", type=int, default=6, help="a pass on each number of ranks")

@@ -3,8 +3,8 @@
 python break_it.py --without nothing scaling
 """
 
-import argparse
 import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch
 
@@ -15,10 +15,10 @@ from lessons.toolkit.record import Run
 import fast
 import slow
 import train_ways
-from gpt import GPT, Text, loss_of
+from gpt import GPT, Text, evaluate, loss_of
 from scaling import LossScaler
 from store import Texts
-from train import evaluate, starts_of
+from train import starts_of
 
 FAULTS = ("nothing", "item", "workers", "scaling", "shapes")
 
@@ -73,19 +73,14 @@ def one_run(without, args, text, device):
     run.measure("input_ms", 1000 * waited / args.steps, "ms")
     run.measure("zeros", profiling.share_of_zeros(model))
     run.measure("compilations", compiled.frame_count)
-    loss, accuracy = evaluate(model, text, device, args.length)
+    loss, accuracy = evaluate(model, text, device)
     print(f"without {without}: test loss {loss:.3f}", flush=True)
     run.end(test_loss=loss, test_accuracy=accuracy)
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument(
-        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to leave out"
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
+    parser.add_argument("--without", nargs="+", default=FAULTS, choices=FAULTS, help="the faults")
     parser.add_argument("--delay", type=float, default=0.002, help="seconds to read a window")
     train_ways.add_options(parser)
     return parser

@@ -112,6 +112,17 @@ def loss_of(scores, following):
 
 
 @torch.no_grad()
+def evaluate(model, text, device):
+    """Return the loss and the share of right predictions, in text that it has never read."""
+    length = model.length
+    starts = torch.arange(0, len(text.test) - length, length)[:256]
+    ids, following = (part.to(device) for part in windows(text.test, starts, length))
+    scores = model(ids)
+    accuracy = (scores.argmax(-1) == following).float().mean().item()
+    return loss_of(scores, following).item(), accuracy
+
+
+@torch.no_grad()
 def write(model, text, prompt="The ", length=300, temperature=0.8, seed=1):
     """Return text that continues the prompt, one character at a time."""
     device = next(model.parameters()).device

@@ -3,8 +3,8 @@
 python train.py --rounds 5 --levers bfloat16 bfloat16+compile
 """
 
-import argparse
 import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 from contextlib import nullcontext
 
 import torch
@@ -17,7 +17,7 @@ import fast
 import levers
 import rounds
 import slow
-from gpt import GPT, Text, loss_of, windows
+from gpt import GPT, Text, evaluate, windows
 from store import Texts
 
 WAYS = {"before": slow, "after": fast}
@@ -71,16 +71,6 @@ def starts_of(epoch, text, args):
     return places[: args.steps * args.batch_size]
 
 
-@torch.no_grad()
-def evaluate(model, text, device, length):
-    """Return the loss and the share of right predictions, in text that it has never read."""
-    starts = torch.arange(0, len(text.test) - length, length)[:256]
-    ids, following = (part.to(device) for part in windows(text.test, starts, length))
-    scores = model(ids)
-    accuracy = (scores.argmax(-1) == following).float().mean().item()
-    return loss_of(scores, following).item(), accuracy
-
-
 def measure_round(run, number, trainings, text, args, device):
     """Train with each step once. Return each one's loss, seconds, parts and readers."""
     starts, found = starts_of(number, text, args), {}
@@ -94,10 +84,7 @@ def measure_round(run, number, trainings, text, args, device):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5, help="how often both steps are measured")
     parser.add_argument("--levers", nargs="*", default=[], type=levers.lever, help="or both: a+b")
     parser.add_argument("--steps", type=int, default=12, help="updates in a round, of each step")
@@ -132,7 +119,7 @@ def main():
         found = measure_round(run, number, trainings, text, args, device)
         rounds.note(run, number, found, profiling.peak_flops(device), work, args.steps)
     levers.set_products("after")
-    loss, accuracy = evaluate(model, text, device, args.length)
+    loss, accuracy = evaluate(model, text, device)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     four = starts_of(args.rounds + 1, text, args)[: 4 * args.batch_size]
     rounds.write_traces(trainings, lambda each: some_steps(each, text, four, args, device), device)

@@ -3,7 +3,7 @@
 python train_ways.py --ways float32 float16 scaled
 """
 
-import argparse
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch
 
@@ -11,9 +11,9 @@ from lessons.toolkit.probes import profiling
 from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Run
 
-from gpt import GPT, Text, loss_of, windows
+from gpt import GPT, Text, evaluate, loss_of, windows
 from scaling import LossScaler
-from train import evaluate, starts_of
+from train import starts_of
 
 PRECISIONS = {
     "float32": torch.float32,
@@ -59,19 +59,14 @@ def add_options(parser):
     parser.add_argument("--batch-size", type=int, default=4, help="windows a step")
     parser.add_argument("--layers", type=int, default=2, help="blocks of the network")
     parser.add_argument("--width", type=int, default=32, help="numbers for each character")
-    parser.add_argument(
-        "--parts", type=int, default=4096, help="parts of the whole batch, like ours"
-    )
+    parser.add_argument("--parts", type=int, default=4096, help="of a batch; ours is one of them")
     parser.add_argument("--backend", default="eager", help="of torch.compile; inductor is slow")
     parser.add_argument("--lr", type=float, default=0.01, help="learning rate")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS, help="one after the other")
     add_options(parser)
     return parser
@@ -108,7 +103,7 @@ def train(way, args, text, device):
     if way == "scaled":
         run.measure("scale", scaler.scale, skipped=skipped)
     run.measure("compilations", compiled.frame_count if compiled else 0)
-    loss, accuracy = evaluate(model, text, device, args.length)
+    loss, accuracy = evaluate(model, text, device)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     run.end(test_loss=loss, test_accuracy=accuracy)
 

@@ -3,7 +3,7 @@
 torchrun --nproc-per-node=2 break_it.py --without nothing sampler random
 """
 
-import argparse
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch.distributed as dist
 
@@ -14,7 +14,7 @@ import snapshot
 import step
 import train
 from background import copied
-from gpt import Text
+from gpt import Text, evaluate
 from ranks import gather
 
 FAULTS = ("nothing", "optimizer", "sampler", "random", "half", "schedule")
@@ -72,16 +72,9 @@ def one_run(without, args, text, device):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument(
-        "--without",
-        nargs="+",
-        default=FAULTS[:-1],
-        choices=FAULTS,
-        help="what to forget",
+        "--without", nargs="+", default=FAULTS[:-1], choices=FAULTS, help="what to forget"
     )
     parser.add_argument("--saved-at", type=int, default=15, help="step of the only checkpoint")
     parser.add_argument("--kill-at", type=int, default=18, help="step after which all is lost")
@@ -102,7 +95,7 @@ def main():
         run, network = one_run(without, args, text, device)
         pairs = zip(network.parameters(), right, strict=True)
         run.measure("apart", max(float((a - b).detach().abs().max()) for a, b in pairs))
-        loss, accuracy = step.evaluate(network, text, device, args.length)
+        loss, accuracy = evaluate(network, text, device)
         run.end(test_loss=loss, test_accuracy=accuracy)
     dist.destroy_process_group()
 

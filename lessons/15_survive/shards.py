@@ -6,10 +6,10 @@ Nothing here is to be filled in. Texts are drawn, and numbers have double precis
 result can be compared with that of one process that was never killed.
 """
 
-import argparse
 import copy
 import os
 import signal
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch
 import torch.distributed as dist
@@ -41,8 +41,7 @@ def step(network, optimizer, number, rank=0, size=1):
 
 
 def command_line():
-    formatter = argparse.ArgumentDefaultsHelpFormatter
-    parser = argparse.ArgumentParser(None, None, __doc__.splitlines()[0], formatter_class=formatter)
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--folder", default="shards", help="where checkpoints are")
     parser.add_argument("--every", type=int, default=4, help="steps between two checkpoints")
     parser.add_argument("--kill-writing", type=int, help="step whose checkpoint kills a rank")

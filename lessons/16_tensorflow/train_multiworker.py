@@ -3,9 +3,9 @@
 mpirun -np 2 python train_multiworker.py --epochs 4 --batch-size 32
 """
 
-import argparse
 import math
 import os
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 3 refuses this strategy
 
@@ -72,10 +72,7 @@ def my_batches(x, y, shares, batch):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
     parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")

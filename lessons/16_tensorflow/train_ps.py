@@ -3,7 +3,6 @@
 mpirun -np 4 python train_ps.py --synchronous --asynchronous --epochs 4 --batch-size 32
 """
 
-import argparse
 import os
 import sys
 
@@ -16,9 +15,9 @@ import tensorflow as tf
 from lessons.toolkit import data
 from lessons.toolkit.record import Run
 
+import train_multiworker
 from staleness import tell_staleness
 from tf_cluster import in_time, join_cluster, serve, take_gpu, this_rank
-from train_multiworker import build_model
 
 keras = tf.keras
 WAYS = {  # with both options: one after the other, in one launch
@@ -89,19 +88,10 @@ def who(order):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = train_multiworker.command_line()
+    parser.description = __doc__
     for way, text in WAYS.items():
         parser.add_argument(f"--{way}", dest="ways", action="append_const", const=way, help=text)
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
-    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
-    parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
-    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
-    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
-    parser.add_argument("--wait", type=float, default=60, help="seconds for all tasks to come")
     return parser
 
 
@@ -110,7 +100,7 @@ def train(args, way, workers, coordinator, mnist, run_of):
     strategy = coordinator.strategy
     keras.utils.set_random_seed(args.seed)
     with strategy.scope():
-        model = build_model(args.model)
+        model = train_multiworker.build_model(args.model)
         optimizer = keras.optimizers.Adam(args.lr, jit_compile=False)  # as on CPUs: no XLA
         optimizer.build(model.trainable_variables)
         alone = {"trainable": False, "aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA}

@@ -3,9 +3,9 @@
 torchrun --nproc-per-node=2 who.py
 """
 
-import argparse
 import os
 import socket
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch.distributed as dist
 
@@ -15,10 +15,7 @@ from ranks import gather, who_am_i
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--workers", type=int, default=2, help="of a loader, on each rank")
     return parser
 

@@ -16,8 +16,7 @@ NAMES = ("ResNet50V2", "cnn")
 def command_line(about: str, epochs: int, lr: float) -> argparse.ArgumentParser:
     """Return the parser with the options that all of these programs have."""
     parser = argparse.ArgumentParser(
-        description=about.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description=about, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
     parser.add_argument("--model", default="ResNet50V2", choices=NAMES, help="the network")
     parser.add_argument("--size", type=int, default=128, help="side of an image, in pixels")

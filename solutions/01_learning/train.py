@@ -3,7 +3,7 @@
 python train.py --epochs 3 --batch-size 32
 """
 
-import argparse
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import numpy as np
 
@@ -66,10 +66,7 @@ def minibatches(n, batch, rng):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
     parser.add_argument("--batch-size", type=int, default=32, help="images per step")
     parser.add_argument("--lr", type=float, default=0.1, help="learning rate")

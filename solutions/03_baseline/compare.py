@@ -3,7 +3,7 @@
 python compare.py cnn:16 cnn:64 cnn:256 MobileNet:64
 """
 
-import argparse
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
@@ -13,13 +13,8 @@ from train import build_model, keras, prepare, tf
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument(
-        "pairs", nargs="+", metavar="MODEL:BATCH", help="a network and its images a step"
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
+    parser.add_argument("pairs", nargs="+", metavar="MODEL:BATCH", help="network and images a step")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
     parser.add_argument("--epochs", type=int, default=3, help="passes over the training images")
     parser.add_argument("--lr", type=float, default=0.01, help="learning rate")

@@ -90,10 +90,7 @@ def one_run(args, without, strategy, cifar, right):
     run = Run("05", args, model, source="break-it", without=without, **asked)
     found, keeping = first_step(model)
     model.fit(
-        batches(cifar, args, batch),
-        epochs=args.epochs,
-        verbose=0,
-        callbacks=[keeping, run.keras()],
+        batches(cifar, args, batch), epochs=args.epochs, verbose=0, callbacks=[keeping, run.keras()]
     )
     first_loss, weights = found
     away = max(abs(a - b).max() for a, b in zip(weights, right, strict=True))
@@ -106,7 +103,7 @@ def one_run(args, without, strategy, cifar, right):
 
 def command_line():
     parser = train.command_line()
-    parser.description = __doc__.splitlines()[0]
+    parser.description = __doc__
     parser.add_argument("--without", nargs="+", default=FAULTS, choices=FAULTS, help="the faults")
     parser.set_defaults(n_gpus=2, model="cnn", size=32, epochs=1, batch_size=64, lr=0.02)
     parser.set_defaults(train_samples=512, test_samples=256)

@@ -120,7 +120,7 @@ def blocking_sends(args):
 
 def command_line():
     parser = train.command_line()
-    parser.description = __doc__.splitlines()[0]
+    parser.description = __doc__
     parser.add_argument("--without", nargs="+", default=FAULTS, choices=FAULTS, help="the faults")
     parser.add_argument(
         "--patience", type=float, default=1.0, help="seconds after which a Send counts as stuck"

@@ -8,8 +8,8 @@ A process that never imports train.py does the work of the first two phases, `al
 process on each rank does that of the third, `together`.
 """
 
-import argparse
 import os
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 from lessons.toolkit import clock
 
@@ -17,10 +17,7 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--rounds", type=int, default=12, help="of three phases each, at most")
     parser.add_argument("--steps", type=int, default=2, help="of a phase, on average")
     parser.add_argument(

@@ -3,8 +3,8 @@
 python make_parts.py; mpirun -np 2 python break_it.py --without nothing same labels
 """
 
-import argparse
 import os
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
 
@@ -69,12 +69,7 @@ def one_run(args, without):
     batches = batches_of(x_train, y_train, args.batch_size, steps, weight, without)
     averaged = hvd.callbacks.MetricAverageCallback()
     try:
-        model.fit(
-            batches,
-            epochs=args.epochs,
-            verbose=0,
-            callbacks=[averaged, run.keras()],
-        )
+        model.fit(batches, epochs=args.epochs, verbose=0, callbacks=[averaged, run.keras()])
     except tf.errors.OpError:
         if without != "steps":
             raise
@@ -94,13 +89,8 @@ def short_patience():
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument(
-        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
+    parser.add_argument("--without", nargs="+", default=FAULTS, choices=FAULTS, help="the faults")
     parser.add_argument("--epochs", type=int, default=2, help="passes over the training images")
     parser.add_argument("--batch-size", type=int, default=32, help="images per step of a device")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate for one device")

@@ -3,10 +3,10 @@
 python break_it.py --without nothing summed batch
 """
 
-import argparse
 import copy
 import dataclasses
 import types
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 from lessons.toolkit import data
 
@@ -40,13 +40,8 @@ def one_run(args, without, mnist):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument(
-        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
+    parser.add_argument("--without", nargs="+", default=FAULTS, choices=FAULTS, help="the faults")
     parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
     parser.add_argument("--batch-size", type=int, default=32, help="images per step of a worker")
     parser.add_argument("--lr", type=float, default=0.1, help="learning rate of one worker")
@@ -63,9 +58,7 @@ def main():
     args = command_line().parse_args()
     mnist = data.load("mnist", train_samples=args.train_samples)
     mnist = dataclasses.replace(
-        mnist,
-        x_train=mnist.x_train.reshape(-1, 784),
-        x_test=mnist.x_test.reshape(-1, 784),
+        mnist, x_train=mnist.x_train.reshape(-1, 784), x_test=mnist.x_test.reshape(-1, 784)
     )
     for without in args.without:
         accuracy = one_run(args, without, mnist)

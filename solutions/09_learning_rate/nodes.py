@@ -26,9 +26,7 @@ def command_line():
     parser = photographs.command_line(__doc__, epochs=12, lr=0.01)
     parser.add_argument("--rule", default="linear", choices=rates.RULES, help="how the rate grows")
     parser.add_argument("--warmup", type=float, default=1.0, help="epochs until the full rate")
-    parser.add_argument(
-        "--decay", default="cosine", choices=rates.DECAYS, help="how the rate falls"
-    )
+    parser.add_argument("--decay", default="cosine", choices=rates.DECAYS, help="how it falls")
     parser.add_argument("--momentum", type=float, default=0.9, help="how much of a step stays")
     parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: no LARS")
     # 80 fewer than 50,000: up to 256 ranks read equally many, so all sizes do the same work.

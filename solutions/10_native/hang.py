@@ -3,7 +3,6 @@
 torchrun --nproc-per-node=2 hang.py --timeout 6
 """
 
-import argparse
 import ctypes
 import datetime
 import faulthandler
@@ -11,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 from pathlib import Path
 
 import torch
@@ -25,10 +25,7 @@ ANYBODY = (0x59616D61, ctypes.c_ulong(-1))  # PR_SET_PTRACER: allows others to i
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--timeout", type=float, default=6, help="seconds to wait for a rank")
     parser.add_argument("--look-after", type=float, default=2, help="seconds until stacks are kept")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")

@@ -3,10 +3,10 @@
 torchrun --nproc-per-node=2 train_lightning.py --epochs 4 --batch-size 32
 """
 
-import argparse
 import logging
 import os
 import warnings
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import lightning
 import torch
@@ -72,10 +72,7 @@ class Recorder(lightning.Callback):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
     parser.add_argument("--batch-size", type=int, default=32, help="images a step, on each rank")

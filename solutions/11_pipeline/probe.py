@@ -118,7 +118,7 @@ TESTS = {
 
 def command_line():
     parser = train.command_line()
-    parser.description = __doc__.splitlines()[0]
+    parser.description = __doc__
     parser.add_argument("--library", action="store_true", help="test train_library.py")
     return parser
 

@@ -3,8 +3,8 @@
 torchrun --nproc-per-node=2 train.py --scaling strong --epochs 3 --batch-size 64
 """
 
-import argparse
 import datetime
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch
 import torch.distributed as dist
@@ -105,10 +105,7 @@ def evaluate(model, loader, loss_function, device):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--model", default="cnn", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--scaling", default="epoch", choices=KINDS, help="what stays as it is")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")

@@ -19,7 +19,7 @@ from lessons.toolkit.record import Run
 
 import library
 import train
-from gpt import GPT, Text, windows
+from gpt import GPT, Text, evaluate, windows
 from ranks import gather
 from ways import Sharing
 
@@ -78,7 +78,7 @@ def one_run(without, args, text, rank, size, device):
                 for ids, following in train.batches_of(epoch, text, args, rank, size)
             ]
             log(loss=torch.stack(losses).mean().item())
-    loss, accuracy = train.evaluate(network, text, device)
+    loss, accuracy = evaluate(network, text, device)
     if without == "save":
         save_alone(run, rank, shared, args.timeout)
     else:
@@ -107,7 +107,7 @@ def save_alone(run, rank, shared, timeout):
 
 def command_line():
     parser = train.command_line()
-    parser.description = __doc__.splitlines()[0]
+    parser.description = __doc__
     parser.set_defaults(windows=96)
     parser.add_argument(
         "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break; save: last"

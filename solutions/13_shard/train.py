@@ -3,9 +3,9 @@
 torchrun --nproc-per-node=2 train.py --ways ddp zero3 fsdp
 """
 
-import argparse
 import os
 import socket
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 
 import torch
 import torch.distributed as dist
@@ -13,7 +13,7 @@ import torch.distributed as dist
 from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Run
 
-from gpt import GPT, Text, loss_of, windows
+from gpt import GPT, Text, evaluate, loss_of, windows
 from library import POLICIES
 from ranks import who_am_i
 from ring import REDUCE_SCATTER
@@ -66,22 +66,8 @@ def train_epoch(shared, schedule, batches, device, most):
     return loss_sum.item() / len(batches)
 
 
-@torch.no_grad()
-def evaluate(model, text, device):
-    """Return the loss and the share of right predictions, in text that it has never read."""
-    length = model.length
-    starts = torch.arange(0, len(text.test) - length, length)[:64]
-    ids, following = (part.to(device) for part in windows(text.test, starts, length))
-    scores = model(ids)
-    accuracy = (scores.argmax(-1) == following).float().mean().item()
-    return loss_of(scores, following).item(), accuracy
-
-
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     parser.add_argument("--ways", nargs="+", default=ON_A_NODE, choices=WAYS, help="in this order")
     parser.add_argument("--epochs", type=int, default=2, help="how often it says how far it is")
     parser.add_argument("--windows", type=int, default=160, help="pieces of text in an epoch")

@@ -75,13 +75,3 @@ def reader(training, text, batch, args, device, journal, number):
         return loss_of(training.network(ids[part].to(device)), following[part].to(device))
 
     return loss_of_piece
-
-
-@torch.no_grad()
-def evaluate(model, text, device, length):
-    """Return the loss and the share of right predictions, in text that it has never read."""
-    starts = torch.arange(0, len(text.test) - length, length)[:256]
-    ids, following = (part.to(device) for part in windows(text.test, starts, length))
-    scores = model(ids)
-    accuracy = (scores.argmax(-1) == following).float().mean().item()
-    return loss_of(scores, following).item(), accuracy

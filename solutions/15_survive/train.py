@@ -7,10 +7,10 @@ import signals  # the first import: it listens for a warning while the others lo
 
 # isort: split
 
-import argparse
 import os
 import sys
 import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
 from datetime import timedelta
 
 import torch
@@ -23,7 +23,7 @@ import atomic
 import background
 import snapshot
 import step
-from gpt import Text
+from gpt import Text, evaluate
 from journal import Journal
 from ranks import who_am_i
 
@@ -45,10 +45,7 @@ def start_ranks(timeout=PATIENCE):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=ArgumentDefaultsHelpFormatter)
     folder = f"checkpoints/{os.environ.get('SLURM_JOB_ID', 'by_hand')}"
     parser.add_argument("--folder", default=folder, help="where checkpoints are, new for each job")
     parser.add_argument("--every", type=int, default=5, help="steps between checkpoints; 0: none")
@@ -119,7 +116,7 @@ def train(args, text, device):
     if warned:
         journal.write(warned=number)
         return False
-    loss, accuracy = step.evaluate(training.network, text, device, args.length)
+    loss, accuracy = evaluate(training.network, text, device)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}", flush=True)
     run.end(test_loss=loss, test_accuracy=accuracy)

@@ -145,7 +145,7 @@ TESTS = {  # with measures that rubrics ask for, and that fail with the test
 
 
 def command_line():
-    return argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    return argparse.ArgumentParser(description=__doc__)
 
 
 def main():
