@@ -27,7 +27,7 @@ HERE = [lesson for lesson in LESSONS if lesson not in (*ON_THE_BOX, *ELSEWHERE)]
 
 
 # Most of their time is loading PyTorch. Real launchers start the ranks of all others.
-FORKED = ("11", "12", "13")
+FORKED = ("11", "12", "13", "14", "17")
 
 
 @pytest.mark.parametrize("lesson", HERE)
