@@ -87,7 +87,7 @@ lint: tools       ## formatting, lint, types and who imports whom
 	@.venv/bin/mypy autograder cluster lessons
 	@.venv/bin/lint-imports --no-logo --cache-dir build/import-linter
 
-planted:          ## run all planted mistakes for real and keep what they print (half an hour)
+planted:          ## run all planted mistakes for real and keep what they print (15 minutes)
 	@$(SET_UP) tools horovod
 	@.venv/bin/python -m tests.lessons.planted
 

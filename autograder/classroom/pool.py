@@ -1,4 +1,4 @@
-"""Grade each submission on its own: on all cores, with a time limit, whatever happens to it."""
+"""Grade submissions on all cores, each with a time limit. If one fails, the others go on."""
 
 import ctypes
 import resource

@@ -1,4 +1,4 @@
-"""Judge a condition: measure what it compares once, give the credit, then put it into words."""
+"""Judge a condition: measure each value once, give the credit, then say it in words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

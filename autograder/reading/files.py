@@ -123,7 +123,7 @@ def width_of(data: bytes, tag: int, end: int) -> int | None:
 
 
 def join_broken_lines(file: ScannedFile) -> None:
-    """Replace the problems of all lines broken by a terminal window with a single problem.
+    """Report one problem, not one for each line, if a terminal window broke the lines.
 
     Such output cannot be read. The student should get one message that says so, not a hundred
     about damaged lines.

@@ -252,7 +252,7 @@ course.check("2.4", interval, throughput_interval)
 # %% [markdown]
 # ## A timer of your own
 #
-# How many times as long as a step with 32 images is one with 256? Guess. If you first time one kind of step and then
+# A step with 256 images takes how many times as long as one with 32? Guess. If you first time one kind of step and then
 # the other, whatever else the machine does meanwhile changes the answer. So let them take turns.
 #
 # **Exercise 2.5.** `medians(works, rounds)` gets a dictionary of functions. It calls each of them once without timing

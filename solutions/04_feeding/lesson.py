@@ -325,7 +325,7 @@ for run, overlapped in ((ahead, True), (in_turn, False)):
 course.plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
-# **What you should see.** If the two take turns, an epoch takes as long as both together. With `prefetch` it takes
+# **What you should see.** If the two take turns, an epoch takes the sum of their times. With `prefetch` it takes
 # slightly longer than the slower of the two, because neither the first batch nor filling the shuffle buffer can be
 # hidden. Your numbers should be within 25 % of the formula's. Each run has its own marker in the plot.
 #

@@ -378,8 +378,8 @@ course.plots.sample_map({"one order for all": right, "an order each": wrong}, 40
 # | `labels` | on each rank the labels are shuffled, but the images are not |
 # | `steps` | the last rank has one file fewer, and makes as many steps as it has batches |
 #
-# With the fault `same` and two ranks, half of the images are never read. The intact run reaches a test accuracy of
-# 0.91 in two epochs of 6,400 images. What accuracy will be left?
+# With the fault `same` and two ranks, half of the images are never read. The intact run reaches a test accuracy of 0.91
+# in two epochs of 6,400 images. What accuracy will be left?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_same_half to a number
@@ -426,8 +426,8 @@ course.plots.faults(broken, path="", more=["images_missing", "images_twice"])
 # **Question.** Rank 0 has 4 and rank 1 has 3 of 7 files with 500 images each. How many images are left unused in an
 # epoch if both make `common_steps` steps with batches of 64?
 #
-# **Question.** The four runs at the top of the page are runs of `break_it.py` on **four** ranks, for six epochs. How
-# many of the 6,400 images does nobody read with the fault `same`?
+# **Question.** The four runs at the top of the page are runs of `break_it.py` on **four** ranks, for six epochs. With
+# the fault `same`, how many of the 6,400 images does no rank read?
 #
 # **Question.** Which of the four runs is `labels`, which `nothing`, which `own`, which `same`? Write the letters in
 # this order, as one word.

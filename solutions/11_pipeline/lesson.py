@@ -52,7 +52,7 @@ few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke
 # ## Four runs
 #
 # One process trained a network of nine layers. Then two ranks trained it, each with a part of the layers. Three of
-# these runs have a fault. Guess now which ones. At the end of this page you can say which, and which fault.
+# these runs have a fault. Guess now which ones. At the end of this page, you can name them, and each fault.
 
 # %%
 shown = {name: course.runs(f"records/{name}.rec")[0] for name in ("serial", "g", "n", "v")}

@@ -181,8 +181,8 @@ course.show_diff(
 # %% [markdown]
 # ## Is it the same, and who holds what?
 #
-# One job trains in all five ways. Then its `probe.py` tests each of them: your functions train a small float64
-# network for four steps, and one process repeats these with the texts of all ranks.
+# One job trains in all five ways. Then its `probe.py` tests each of them: your functions train a small float64 network
+# for four steps, and one process repeats those steps with the texts of all ranks.
 
 # %%
 runs, probes = train()

@@ -249,8 +249,8 @@ course.plots.step_bars(run, save="my_step.png")
 # - Noting the gradients was never long. On a GPU, 29 of the slow step's 57 calls to `.item()` would wait for it.
 #
 # This processor has no TF32, so `tf32` changes no digit. With `bfloat16`, large products are 2.2 times as fast, but our
-# small step became slower (0.6 to 0.9), because converting costs more than it saves. Compiled, it was about as fast as
-# before, after 66 to 126 s for the code. (Nobody has run it on a GPU.)
+# small step became slower (0.6 to 0.9), because converting costs more than it saves. Compiling took 66 to 126 s, and
+# did not make it faster. (Nobody has run it on a GPU.)
 #
 # ## The share of the peak
 #

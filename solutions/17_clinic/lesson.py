@@ -93,8 +93,8 @@ import unused
 course.check("17.1", unused)
 
 # %% [markdown]
-# Two agree with one process here. With momentum, one of these would not agree with one process that has the given
-# loss: it moves the second head even in steps that do not use it. What is `parameter.grad` in each case, `None` or
+# Two agree with one process here. With momentum, one of these would not agree with one process that has the given loss.
+# It moves the second head even in steps that do not use this head. What is `parameter.grad` in each case, `None` or
 # zero, and what does SGD do with it? `moves_unused`: which one is it? `moves_twice`: suppose that two steps in a row
 # leave the head out, with a momentum of 0.9. How far do they move it together, as a multiple of its move in the step
 # before?

@@ -38,7 +38,7 @@ def check_2_1(build_model: Function) -> str:
         advice = "Make a model of the layers, and return it: `return keras.Sequential([…])`."
         raise CheckFailed("build_model returns a Keras model", shown(model), advice)
     if not model.built:  # train.py counts the parameters before any image goes through
-        advice = "What does the first layer of the network above the gap say about the images?"
+        advice = "The network is above the gap: what does its first layer say about the images?"
         raise CheckFailed("a network that knows its number of parameters", "it does not", advice)
     images = np.random.default_rng(1).random((4, 28, 28), dtype=np.float32)
     outputs = np.asarray(model(images))

@@ -232,7 +232,7 @@ def check_9_6(epochs_to: Function, race: Function) -> str:
     """epochs_to finds the first epoch at the target; race divides N by the ratio of the epochs."""
     accuracies = [0.88, 0.9, 0.93, 0.925, 0.94]
     for target, right, advice in (
-        (0.93, 3, "Count epochs from 1, compare with `>=`: a later accuracy can be lower again."),
+        (0.93, 3, "Count epochs from 1, and use `>=`. A later accuracy can be lower again."),
         (0.935, 5, "Return the first epoch whose own accuracy reaches the target."),
         (0.88, 1, "The first epoch has the number 1."),
         (0.95, None, "The target is never reached: return None, not the last epoch."),

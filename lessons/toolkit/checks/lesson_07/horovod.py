@@ -37,7 +37,7 @@ def check_7_1(program: Any) -> str:
             try:
                 program.start_horovod()
             except IndexError:
-                advice = "hvd.rank() counts over all nodes. Which number counts within one?"
+                advice = "hvd.rank() counts over all nodes. What counts within one?"
                 advice = advice if gpus else "Without GPUs the list is empty: pin only `if gpus:`."
                 raise CheckFailed(expected, "IndexError: no such GPU", advice) from None
         if not init.called:

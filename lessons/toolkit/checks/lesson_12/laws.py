@@ -72,14 +72,14 @@ def one_fit(
 ) -> None:
     told = ", ".join(f"{gain:.3g}" for gain in gains)
     what = f"{name} of S = {told} on {', '.join(map(str, SIZES))}"
-    advice = "Bring the law into the form y = f·(p − 1). Then fit the slope by least squares, over "
+    advice = "Write the law as y = f·(p − 1). Then fit the slope by least squares, over "
     advice += "all sizes."
     found = number(function(list(SIZES), list(gains)), what)
     compare(found, law(points(gains)).value, what, wrong, advice)
 
 
 STUDIES = (  # σ and κ of speedups, and what to try if the USL is fitted otherwise
-    (0.02, 0.0005, "Bring the law into the form y = σ·(p − 1) + κ·x. Fit both by least squares."),
+    (0.02, 0.0005, "Write the law as y = σ·(p − 1) + κ·x. Fit σ and κ by least squares."),
     (0.05, -0.001, "Here the free fit has κ < 0. With κ = 0 the best σ is a different one: which "
      "law is left?"),
     (-0.01, 0.002, "Here the free fit has σ < 0. With σ = 0 the best κ is a different one."),
