@@ -19,7 +19,7 @@ from autograder.collect.download import (
 )
 from autograder.collect.groups import Groups, with_groups
 from autograder.collect.lesson_folder import named, write_folder
-from autograder.collect.lessons import named_lesson, sort_out
+from autograder.collect.lessons import Lessons, named_lesson, sort_out
 from autograder.collect.platforms import DROP, FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
@@ -169,7 +169,7 @@ def rows_of(
         files, odd = pieces_of(item, stack)
         pieces += [file for file in files if stamped or file.kind != Kind.TIMESTAMP]
         notes += odd
-    lessons = {wanted.lesson: pieces} if wanted.lesson else sort_out(pieces, wanted.lessons)
+    lessons = of_lesson(pieces, wanted) if wanted.lesson else sort_out(pieces, wanted.lessons)
     counting = {*WORK, Kind.REPORT}
     worked_on = {name for name, some in lessons.items() if any(p.kind in counting for p in some)}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
@@ -192,6 +192,16 @@ def rows_of(
             done.removed += [f"{row.folder}/{name}" for name in gone]
             done.replaced += [row.folder] if old and old != new else []
         yield replace(row, doubts=doubts.written(list(dict.fromkeys(odd))))
+
+
+def of_lesson(pieces: list[Piece], wanted: Wanted) -> Lessons:
+    """Return the files for `--lesson`, without those in folders of other lessons.
+
+    If there is no other work, all files are kept, and grading reports the other lesson.
+    """
+    others = {*wanted.lessons} - {wanted.lesson}
+    own = [p for p in pieces if named_lesson(p.name, wanted.lessons) not in others]
+    return {wanted.lesson: own if any(p.kind in WORK for p in own) else pieces}
 
 
 def row_of(

@@ -37,6 +37,18 @@ def test_of_several_attempts_the_last_counts(tmp_path, grade, collect):
     assert (again.exit_code, "To check" in again.stdout) == (0, False)  # it is no doubt
 
 
+def test_a_later_submission_of_another_lesson_is_no_attempt(tmp_path, collect):
+    lessons = {"01_learning": SECOND, "02_serial": FIRST}
+    files = {}
+    for day, (lesson, work) in enumerate(lessons.items(), 1):
+        files |= below(exchange(day).replace("01_learning", lesson), work)
+    place = write(tmp_path, "inbound", files)
+    for lesson, work in zip(("01", "02"), lessons.values(), strict=True):
+        done = collect(place, "--lesson", lesson, platform="jupyterhub")
+        assert {path.name for path in (done.folder / "ada" / lesson).iterdir()} == work.keys()
+        assert done.rows[f"ada/{lesson}"].doubts == ""
+
+
 @pytest.mark.parametrize(("platform", "make"), [("canvas", canvas), ("moodle", moodle)])
 def test_the_files_of_one_submission_stay_together(tmp_path, collect, platform, make):
     (tmp_path / "roster.csv").write_text(ROSTER)
