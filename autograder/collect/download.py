@@ -139,7 +139,9 @@ def keep_latest(pieces: Collection[Piece], items: Sequence[Item]) -> tuple[list[
         return [*pieces], []
     detail = shortened("left out: " + ", ".join(shortened(label, 80) for label in dropped), 300)
     left = [piece for piece in pieces if piece.item.label not in dropped]
-    return left, [note_of(FindingCode.LATEST_COUNTS, shortened(dropped[0], 80), detail)]
+    only_before = Kind.OUTPUT in {p.kind for p in pieces} - {p.kind for p in left}
+    code = FindingCode.OUTPUTS_LEFT_OUT if only_before else FindingCode.LATEST_COUNTS
+    return left, [note_of(code, "", detail)]
 
 
 # --- archives -------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.MARKED_LATE: ("a time of submission", "if late days cost points, write it into manifest.csv"),
     C.TIME_UNREAD: ("a time like 2026-03-01T23:59+01:00", "write it into manifest.csv"),
     C.LATEST_COUNTS: ("one submission per lesson", ""),
+    C.OUTPUTS_LEFT_OUT: ("outputs in the last submission", "submit the whole folder once more"),
     # Files that were not read.
     C.LEFT_OUT: ("outputs and answers.txt", "submit regular files, in the lesson's folder"),
     C.FILE_UNREADABLE: (

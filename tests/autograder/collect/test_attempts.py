@@ -37,6 +37,14 @@ def test_of_several_attempts_the_last_counts(tmp_path, grade, collect):
     assert (again.exit_code, "To check" in again.stdout) == (0, False)  # it is no doubt
 
 
+def test_answers_alone_displace_outputs_only_with_a_look(tmp_path, collect):
+    answers = {"answers.txt": SECOND["answers.txt"]}
+    place = write(tmp_path, "class", {**below(exchange(1), FIRST), **below(exchange(2), answers)})
+    done = collect(place, platform="jupyterhub")
+    assert done.exit_code == 1
+    assert done.rows["ada/01"].doubts.startswith(f"{FindingCode.OUTPUTS_LEFT_OUT}: -: left out")
+
+
 def test_a_later_submission_of_another_lesson_is_no_attempt(tmp_path, collect):
     lessons = {"01_learning": SECOND, "02_serial": FIRST}
     files = {}
