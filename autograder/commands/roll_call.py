@@ -20,9 +20,11 @@ def not_graded(rows: Mapping[str, manifest.Row], unowned: Sequence[str]) -> list
     if waiting:
         names = some(manifest.reasons(waiting), len(waiting))
         lines.append(
-            f"{counted(len(waiting), 'submission')} without an owner, because the roster lacks "
-            f"these ids or has them twice: {names}. Write the student into `students` in "
-            f"{manifest.NAME}, and add the id to the roster for the next download."
+            f"{counted(len(waiting), 'submission')} without an owner, because the roster lacked "
+            f"these ids, or had them twice, when they were collected: {names}. Write the student "
+            f"into `students` in {manifest.NAME}, and add the id to the roster for the next "
+            "download. If the roster has the id now and the work was collected again, delete the "
+            "row and its folder."
         )
     return lines
 

@@ -39,6 +39,7 @@ class Submission:
     submitted: str | None = None
     late: bool = False  # marked late by the platform
     doubts: tuple[Note, ...] = ()
+    origin: str = ""  # the platform, if it was collected
 
     @property
     def owner(self) -> str:
@@ -124,6 +125,7 @@ def from_row(
         submitted=row.submitted or None,
         late=bool(row.late),
         doubts=tuple(manifest.doubts_in(row)),
+        origin=row.origin,
     )
 
 
@@ -183,7 +185,11 @@ def joined(submissions: Sequence[Submission]) -> Iterator[Submission]:
     Students of the same group who submitted separately are partners: their work may be the same.
     """
     of_group = grouped(((s.group, s.lesson), s.students) for s in submissions if s.group)
-    for same in grouped(((s.students, s.lesson), s) for s in submissions).values():
+    for every in grouped(((s.students, s.lesson), s) for s in submissions).values():
+        same = [part for part in every if not any(replaces(other, part) for other in every)]
+        left_out = ", ".join(part.folder for part in every if part not in same)
+        detail = shortened(f"left out: {left_out}", 300)
+        notes = [note_of(FindingCode.LATEST_COUNTS, "", detail)] if left_out else []
         members = of_group.get((same[0].group, same[0].lesson), ())
         yield replace(
             same[0],
@@ -191,8 +197,19 @@ def joined(submissions: Sequence[Submission]) -> Iterator[Submission]:
             partners=frozenset(chain.from_iterable(members)),
             submitted=latest(part.submitted for part in same if part.submitted) or None,
             late=any(part.late for part in same),
-            doubts=tuple(doubt for part in same for doubt in part.doubts),
+            doubts=(*(doubt for part in same for doubt in part.doubts), *notes),
         )
+
+
+def replaces(new: Submission, old: Submission) -> bool:
+    """Return whether a student's own folder replaces one whose row got the student by hand.
+
+    The roster did not have the student's id when the platform's work was first collected.
+    """
+    own, other = (s.owner == folder_name(s.group or "+".join(s.students)) for s in (new, old))
+    times = [s.submitted or "" for s in (new, old)]
+    is_older = all(times) and latest(times) != times[0]
+    return own and not other and bool(old.origin) and new.origin == old.origin and not is_older
 
 
 def strays(paths: Iterable[Path]) -> list[str]:

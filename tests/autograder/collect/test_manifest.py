@@ -88,6 +88,23 @@ def test_a_row_that_nobody_decided_on_is_something_to_look_at(tmp_path, collect,
     assert grade(folder, "--profile", "smoke").exit_code == 0
 
 
+def test_the_folder_of_a_student_who_was_unknown_is_replaced(tmp_path, collect, grade, points):
+    (tmp_path / "roster.csv").write_text("student\nben\n")
+    words = ("--roster", tmp_path / "roster.csv", "--lesson", "01")
+    for number, (name, grows) in enumerate((("", "student,canvas_id\nben,102\n"), ("-1", ""))):
+        answers = f"predict_shuffled = {['no', 'yes'][number]}".encode()
+        files = {f"meyerben_102_{number}_answers{name}.txt": answers}
+        files |= {f"meyerben_102_9{number}_01_{number}.out": (BAD, GOOD)[number]}
+        place = write(tmp_path, f"down {number}", files)
+        done = collect(place, *words, platform="canvas")
+        if grows:
+            edit(done.folder, {"meyerben/01": {"students": "ben", "doubts": ""}})
+            (tmp_path / "roster.csv").write_text(grows)
+    assert done.rows.keys() == {"meyerben/01", "ben/01"}
+    result = grade(done.folder, "--profile", "smoke")
+    assert (result.exit_code, points(result)) == (0, {("ben", "01"): "8.25/10"})
+
+
 def test_work_put_into_the_class_by_hand_is_not_replaced_by_nothing(tmp_path, collect, roster):
     words = (*roster, "--lesson", "01")
     place = write(tmp_path, "down", {"meyerben_102_3001_photo.jpg": b"no work"})
