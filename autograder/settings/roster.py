@@ -7,7 +7,7 @@ Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502)
 "Lovelace, Ada",101,,alove,HPC,8
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -81,27 +81,39 @@ def read_roster(path: Path | None) -> dict[str, Person]:
 def rows_in(path: Path | None) -> list[CsvRow]:
     """Return the students' rows and their places in the file."""
     rows = list(read_csv(path, ()))
-    if any(row.get("student") == MAXIMA for _, row in rows[:3]):
+    if is_gradebook(rows):
         others = ("", MAXIMA, TEST_STUDENT)
         return [(where, of_gradebook(row)) for where, row in rows if row["student"] not in others]
     return rows
 
 
-def of_gradebook(row: Mapping[str, str]) -> dict[str, str]:
-    """Return a row of Canvas's gradebook as one of a roster.
+def is_gradebook(rows: Sequence[CsvRow]) -> bool:
+    return any(row.get("student") == MAXIMA for _, row in rows[:3])
+
+
+def unused_columns(path: Path | None) -> list[str]:
+    """Return a line with the roster's columns that are not read: one of them may be misspelt."""
+    rows = list(read_csv(path, ()))
+    known = {"", *(field.name for field in fields(Person))}
+    header = rows[0][1] if rows and not is_gradebook(rows) else {}
+    unused = ", ".join(name for name in header if name not in known)
+    return [f"{path}: not used: {shortened(unused)}"] if unused else []
+
+
+def of_gradebook(row: dict[str, str]) -> dict[str, str]:
+    """Return a row of Canvas's gradebook as one of a roster. Columns that were added stay.
 
     `student` is the login or, if there is none, the name and the number, as in `Ada Lovelace 101`.
     """
     last, _, first = row["student"].partition(",")
     name, login, number = f"{first} {last}".strip(), row.get("sis login id", ""), row.get("id", "")
-    return {
+    return row | {
         "student": login or f"{name} {number}",
         "name": name,
-        "email": login if "@" in login else "",
+        "email": row.get("email") or (login if "@" in login else ""),
         "canvas_id": number,
         "sis_id": row.get("sis user id", ""),
         "sis_login": login,
-        "section": row.get("section", ""),
     }
 
 

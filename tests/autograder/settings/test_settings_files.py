@@ -168,16 +168,23 @@ def test_slips_in_the_roster(tmp_path, text, words):
     assert words in caught.value.message
 
 
-def test_columns_that_learning_platforms_add_are_no_slips(tmp_path):
-    header = "Student,ID,Last login,Group,Group,Total (Points),Sections,Section\n"
-    assert set(roster(tmp_path, header + "ada,7,today,1,2,10,A,B\n")) == {"ada"}
+def test_columns_that_are_not_used_are_named(tmp_path, grade, collect):
+    header = "Student,ID,logn,Group,Group,Total (Points),Section\n"
+    assert set(roster(tmp_path, header + "ada,7,al1,1,2,10,B\n")) == {"ada"}
+    hand_in(tmp_path / "class/ada/02", answers={})
+    words, unused = (
+        ("--roster", tmp_path / "roster.csv"),
+        "not used: id, logn, group, total (points)",
+    )
+    assert unused in grade(tmp_path / "class", *words).stderr
+    assert unused in collect(tmp_path / "class", *words).stdout
 
 
 GRADEBOOK = (
-    "Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502),Current Score\n"
+    "Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502),Login\n"
     ",,,,,Manual Posting,\n"
     "    Points Possible,,,,,10,(read only)\n"
-    '"Ivanova, Olga",7001,s1,olga,HPC A,9.5,95\n'
+    '"Ivanova, Olga",7001,s1,olga,HPC A,9.5,oi1\n'
     '"Berg, Anna",7002,,anna1@example.org,HPC A,,\n'
     '"Berg, Anna",7003,,,HPC B,,\n'
     '"Ng, Li",7004,,,HPC B,,\n'
@@ -191,7 +198,7 @@ def test_canvas_gradebook_is_a_roster(tmp_path):
     assert list(people) == ["olga", "anna1@example.org", "Anna Berg 7003", "Li Ng 7004", "Ada 7005"]
     olga = people["olga"]
     assert (olga.full_name, olga.canvas_id, olga.section) == ("Olga Ivanova", "7001", "HPC A")
-    assert (olga.sis_id, olga.sis_login, olga.login) == ("s1", "olga", "")
+    assert (olga.sis_id, olga.sis_login, olga.login) == ("s1", "olga", "oi1")
     assert people["anna1@example.org"].email == "anna1@example.org"
 
 
