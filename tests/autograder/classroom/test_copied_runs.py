@@ -48,7 +48,7 @@ def copied(lines):
 
 def edited(text):
     """Change the test accuracy wherever the output states it."""
-    assert text.count("0.9306") > 2
+    assert text.count("0.9306") > 1
     return text.replace("0.9306", "0.9906")
 
 
