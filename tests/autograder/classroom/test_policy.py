@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -46,6 +47,7 @@ def test_the_whole_cell_settles_all_its_reasons_also_of_no_lesson(tmp_path, grad
     place.mkdir(parents=True)
     for name in ("a; b.zip", "c.zip"):
         (place / name).write_text("no zip")
+    (place / "linked.out").symlink_to("a")
     before = row()
     assert "; b.zip" in before["look"]
     assert "c.zip" in before["look"]
@@ -57,7 +59,8 @@ def test_the_whole_cell_settles_all_its_reasons_also_of_no_lesson(tmp_path, grad
     after = row(*words)
     assert (after["lesson"], after["look"], after["adjustments"]) == (before["lesson"], "", "")
     (place / "d.zip").write_text("no zip")
-    assert "d.zip" in row(*words)["look"]
+    (place / "e.out").symlink_to("a")
+    assert re.findall(r"d\.zip|e\.out|linked", row(*words)["look"]) == ["d.zip", "e.out"]
 
 
 @pytest.mark.parametrize("name", ["work.zip", "photo.jpg", "answers.txt"])
