@@ -76,11 +76,13 @@ def of_program(hand_in: HandIn, name: str, done: list[Run]) -> list[Run]:
     differences = [(run, unlike(run, compared, choice)) for run in done]
     if same := [run for run, names in differences if not names]:
         return same
-    run, names = differences[-1]
+    unclear = [(run, names) for run, names in differences if not any(names.values())]
+    run, names = (unclear or differences)[-1]
     changed = max(names, key=lambda name: names[name])
-    reason = f"no run of `{name}` has the same {changed} as the run of `{other}`"
+    which = "it is not clear whether a run" if unclear else "no run"
+    reason = f"{which} of `{name}` has the same {changed} as the run of `{other}`"
     hint = "submit the job again with the same options, and change no program until it has ended"
-    code = ReasonCode.NO_RUN if any(names.values()) else ReasonCode.RUN_UNCLEAR
+    code = ReasonCode.RUN_UNCLEAR if unclear else ReasonCode.NO_RUN
     raise NotMeasured(reason, hint, first_line(run), code)
 
 
@@ -118,7 +120,9 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     facts = ", ".join(f"{fact} {value}" for fact, value in choice.where.items())
     reason, hint, code = f"no run of `{name}` ({facts}) was submitted", SUBMIT_IT, ReasonCode.NO_RUN
     unseen = [note for note in hand_in.unseen if not is_answers(PurePath(file_of(note)).name)]
-    spare = [run for run in hand_in.runs if may_be(run, hand_in, name)]
+    spare = plain_outputs(hand_in.runs, choice)  # which do not show all of the facts
+    spare = spare or [run for run in hand_in.runs if may_be(run, hand_in, name)]
+    spare.sort(key=lambda run: run.workers == choice.where.get("world_size"))
     if unseen:
         reason = f"no readable run of `{name}` was submitted: {unseen[0].actual}"
         hint = f"{unseen[0].advice}; if this run is not in it, {hint}"

@@ -116,6 +116,7 @@ ONE, TWO, FOUR = (END.format(workers) for workers in (1, 2, 4))
         ([FOUR], {}, ["failed", "passed"]),
         (["in the end 93.5 %"], {}, ["not measured"] * 2),
         ([ONE, TWO], {}, ["passed", "not measured"]),
+        ([ONE], {"job7.out": "epoch 1 of 2 took 2.0 s\nsrun: error"}, ["passed", "not measured"]),
         ([ONE, ONE], {}, ["passed", "not measured"]),  # the same run again, or wrong workers?
         ([ONE], {"notes.txt": "hi"}, ["passed", "failed"]),
         ([ONE], {"notes.txt": "The job took very long. What is a rank?"}, ["passed", "failed"]),

@@ -80,13 +80,15 @@ def test_a_module_that_only_the_training_imports_is_not_compared(trained):
 
 @pytest.mark.parametrize("file", TEXTS)
 @pytest.mark.parametrize("changed", ["ddp", "probe"])
-def test_a_person_looks_if_a_program_changed_while_it_ran(file, changed):
+@pytest.mark.parametrize("later", [[], [run_of("probe", "3", {"train.py": "d" * 16}, 1e-9)]])
+def test_a_person_looks_if_a_program_changed_while_it_ran(file, changed, later):
     texts = {"ddp": TEXTS, "probe": TEXTS, changed: {**TEXTS, file: None}}
     train, probe = run_of("ddp", "1", texts["ddp"]), run_of("probe", "2", texts["probe"], 1e-9)
-    score, part = part_of(train, probe)
+    score, part = part_of(train, probe, *later)
     assert (score, part.status) == (0, CheckStatus.NOT_MEASURED)
     assert part.code == ReasonCode.RUN_UNCLEAR
     assert file in part.actual
+    assert "no run" not in part.actual
 
 
 def test_without_a_training_the_probe_still_counts():
