@@ -4,7 +4,8 @@ The questions are, in order: did the run finish, is it the required run, what wa
 it meet the threshold?
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from autograder.codes import CheckStatus, FindingCode, GradeStatus, ReasonCode
@@ -57,8 +58,13 @@ def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
     """Return whether the check counts in this profile and, with `if_present`, for these runs."""
     if check.only not in (None, hand_in.profile):
         return False
-    names = (name for condition in check.require for name in condition.of)
-    return not check.if_present or any(hand_in.runs_by_name[name] for name in names)
+    own = needed_runs([check]) - needed_runs(c for c in hand_in.rubric.checks if not c.if_present)
+    return not check.if_present or any(hand_in.runs_by_name[name] for name in own)
+
+
+def needed_runs(checks: Iterable[RubricCheck]) -> set[str]:
+    """Return the names of the runs on which the checks have conditions."""
+    return {name for check in checks for condition in check.require for name in condition.of}
 
 
 def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
@@ -120,8 +126,10 @@ def _check(
 ) -> Check:
     speaking = [p for p in parts if p.status != PASSED] or list(parts)
     hints = dict.fromkeys(p.advice for p in speaking if p.advice)
-    if check.try_ and [*hints] == [SUBMIT_IT]:
-        hints = {}  # the rubric says which job it is
+    if [*hints] == [SUBMIT_IT]:  # the rubric may say which job it is
+        sentences = re.split(r"(?<=\.) ", check.try_.strip())
+        jobs = [text.removeprefix("Then ") for text in sentences if "submit" in text.lower()]
+        hints = dict.fromkeys(map(sentence, jobs)) or hints
     actual = "; ".join(dict.fromkeys(p.actual for p in speaking))
     if check.answers and status == PASSED:
         actual = f"all {len(parts)} answers count"

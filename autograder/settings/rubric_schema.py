@@ -174,7 +174,7 @@ class RubricCheck(Strict):
     draw: Draw | None = None
     report: list[str] = []  # headings of report.md that must be there and not empty
     only: Profile | None = None
-    if_present: bool = False  # whether it is left out if none of its runs was submitted
+    if_present: bool = False  # whether it is left out if no run that only it needs was submitted
     try_: str = Field("", alias="try")
 
     @model_validator(mode="before")

@@ -9,6 +9,7 @@ from autograder.codes import Outcome
 from autograder.evidence.programs import files_that_ran
 from autograder.judging.conditions import RUN_AGAIN, cases_of, judge_condition
 from autograder.judging.hand_in import HandIn, matching
+from autograder.judging.judge import needed_runs
 from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.draws import ID, for_person, key_of_release
@@ -56,7 +57,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
         if run not in ended and source_of(run) not in good
     )
     if asked and outputs:
-        for name in sorted(needed_runs(asked)):
+        for name in sorted(needed_runs(check for check in asked.checks if not check.if_present)):
             if not matching(ended, asked, name):
                 facts = ", ".join(f"{key} {value}" for key, value in asked.runs[name].where.items())
                 job = job_of(bundle, asked.runs[name].where.get("source"))
@@ -80,17 +81,6 @@ def own_id(bundle: Bundle) -> str:
     files = {bundle.folder / one: str(one) for one in bundle.files.get("answers", [])}
     given, _ = answers_of(files, [ID])
     return given[ID].text if ID in given else ""
-
-
-def needed_runs(asked: Rubric) -> set[str]:
-    """Return the names of the runs that are needed for all points."""
-    return {
-        name
-        for check in asked.checks
-        if not check.if_present
-        for condition in check.require
-        for name in condition.of
-    }
 
 
 def in_every_profile(asked: Rubric) -> dict[str, Question]:

@@ -74,7 +74,7 @@ checks:
     title: Eight workers
     points: 0
     if_present: true
-    require: [{metric: epochs, of: w8, at_least: 2}]
+    require: [{metric: epochs, of: [w1, w8], at_least: 2}]
   - id: one
     title: One worker
     points: 1
