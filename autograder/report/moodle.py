@@ -12,12 +12,13 @@ from autograder.collect.platforms import PARTICIPANT
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.rendering import points, standing_of
-from autograder.safe_text import csv_cell
+from autograder.safe_text import csv_cell, shortened
 from autograder.settings.roster import Person
 from autograder.verdict import WAITS, Grade
 
 # Headers in English and German
 GRADE, FEEDBACK = ("grade", "bewertung"), "feedback"
+LONGEST_REASON = 160  # characters
 MAXIMUM = ("max", "bestwertung", "höchst")
 
 
@@ -84,5 +85,9 @@ def filled_name(worksheet: Path) -> str:
 def comment(row: Grade) -> str:
     """Return the comment for the student, without the time, which Moodle shows."""
     less = (c for c in row.checks if c.score < c.points and c.status != WAITS)
-    lost = (f"{c.title}: {points(c.score)}/{points(c.points)}" for c in less)
-    return "; ".join(filter(None, [row.status, *lost, standing_of(row), *row.adjustments]))
+    lost = (
+        f"{c.title}: {points(c.score)}/{points(c.points)} ({shortened(c.actual, LONGEST_REASON)})"
+        for c in less
+    )
+    total = "" if row.score is None else f"{points(row.score)}/{points(row.max_score)}"
+    return "; ".join(filter(None, [total or row.status, *lost, standing_of(row), *row.adjustments]))
