@@ -53,8 +53,10 @@ def examine(
         if run.id in counted_ids:
             levels.append(tier_of(run, about, jobs or {}, logins))
     unknown = EvidenceLevel.UNVERIFIED, "no finished run that counts"
-    weakest = min(levels, key=lambda level: TIERS.index(level[0]), default=unknown)
-    return Examined(*weakest, tuple(dict.fromkeys(findings)))  # a job's fact is listed only once
+    tier, reason = min(levels, key=lambda level: TIERS.index(level[0]), default=unknown)
+    if levels and any(run.outcome == Outcome.INCOMPLETE for run in runs):
+        reason += "; another output stops before the end of its run"
+    return Examined(tier, reason, tuple(dict.fromkeys(findings)))  # each fact of a job once
 
 
 def tier_of(

@@ -202,7 +202,8 @@ def how_it_failed(run: Run, problem: Note) -> str:
     """Return which rank failed first and where, or else the problem."""
     if run.failed_ranks:
         return shortened(run.failed_ranks[0], 300)
-    text = shortened(SOURCE_PLACE.sub("", problem.actual), 160)
+    is_record = problem.code == FindingCode.BAD_LINE  # whose text says nothing to people
+    text = "" if is_record else shortened(SOURCE_PLACE.sub("", problem.actual), 160)
     return f"{problem.title}: {text}" if text else problem.title
 
 
@@ -219,10 +220,13 @@ def by_size(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
 
 
 def larger_unfinished(hand_in: HandIn, name: str, counts: Run) -> NotMeasured | None:
-    """Return why the latest run on more workers than the one that counts did not finish."""
-    ended = [run for run in hand_in.runs_by_name[name] if run.outcome != Outcome.COMPLETED]
-    larger = [run for run in ended if (run.workers or 0) > (counts.workers or 0)]
-    return did_not_finish(name, larger[-1]) if larger else None
+    """Return why the latest run on more workers, or of the tested program, did not finish."""
+    for each in filter(None, (name, hand_in.rubric.runs[name].program_of)):
+        ended = [run for run in hand_in.runs_by_name[each] if run.outcome != Outcome.COMPLETED]
+        larger = [run for run in ended if (run.workers or 0) > (counts.workers or 0)]
+        if larger:
+            return did_not_finish(each, larger[-1])
+    return None
 
 
 def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] | None:

@@ -1,6 +1,6 @@
 """Find the next steps of a student: the few that would regain the most points."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from autograder.codes import LEFT_TO_INSTRUCTOR, STUDENT, FindingCode, GradeStatus, ReasonCode
 from autograder.grouping import grouped
@@ -9,8 +9,10 @@ from autograder.safe_text import shortened
 from autograder.verdict import NO_LESSONS, NOT_MEASURED, PASSED, WAITS, Check, Grade, Part
 from autograder.wording import counted, sentence
 
-MOST = 3  # lines; the page has the rest
+MOST = 3  # lines, before one for the rest
+THE_REST = "Then follow the advice that each of the other checks gives"
 MOST_NAMED = 2  # checks that one line names
+NOT_RUN = (ReasonCode.NO_RUN, ReasonCode.RUN_UNFINISHED)
 LEAST = 0.005  # points
 AGAIN = "read the lesson again, and answer again"
 
@@ -23,9 +25,12 @@ def next_steps(grades: Sequence[Grade]) -> list[tuple[str, str]]:
         for do, about, lost in steps_of(grade)
     )
     steps = sorted(reasons.items(), key=lambda step: -sum(lost for _, lost in step[1]))
+    if len(steps) > MOST + 1:
+        rest = [each for _, why in steps[MOST:] for each in why]
+        steps = [*steps[:MOST], (THE_REST, rest)]
     return [
         (do, reason([*dict.fromkeys(about for about, _ in why)], sum(lost for _, lost in why)))
-        for do, why in steps[:MOST]
+        for do, why in steps
     ]
 
 
@@ -51,13 +56,19 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
         return  # the instructor has set the points of the whole lesson
     if grade.status == GradeStatus.GRADED:
         yield from of_another_lesson(grade)
+        jobs = {
+            part.actual: check.advice
+            for check in reversed(grade.checks)
+            for part in check.parts
+            if part.code == ReasonCode.NO_RUN and part.advice.lower() not in check.advice.lower()
+        }
         for check in grade.checks:
             if check.status == WAITS:
                 yield from ((part.advice, check.title, 0.0) for part in check.parts if part.advice)
                 continue
             open_points = check.points - check.score >= LEAST
             if open_points and not check.by_hand:
-                yield from ways(check)
+                yield from ways(check, jobs)
     elif grade.status not in (GradeStatus.EXCUSED, GradeStatus.GRADER_ERROR):
         notes = [note for note in grade.findings if note.advice and not note.private]
         for note in filter(for_student, notes[:1]):
@@ -78,7 +89,7 @@ def lesson_number(grade: Grade) -> str:
     return "" if grade.lesson in NO_LESSONS else grade.lesson
 
 
-def ways(check: Check) -> Iterator[tuple[str, str, float]]:
+def ways(check: Check, jobs: Mapping[str, str]) -> Iterator[tuple[str, str, float]]:
     """Yield each piece of advice, its subject and the points at stake, per answer or per check."""
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
@@ -87,26 +98,28 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
     adds_up = len(check.parts) > 1 and abs(shares * check.points - check.score) <= LEAST
     # If all parts have the same credit, one reason covers all of them.
     if not adds_up or not any(shares > part.credit for part in missed):
-        yield from whole(check)
+        yield from whole(check, jobs)
         return
     for part in missed:
         if part.code in LEFT_TO_INSTRUCTOR or (part.advice and not for_student(part)):
             continue
         lost = (1 - part.credit) * check.points / len(check.parts)
         hint = AGAIN if any(other.advice for other in check.parts) else check.advice or AGAIN
-        yield with_cause(part, part.advice or hint), part.name, lost
+        yield with_cause(part, part.advice or hint, jobs), part.name, lost
 
 
-def whole(check: Check) -> Iterator[tuple[str, str, float]]:
+def whole(check: Check, jobs: Mapping[str, str]) -> Iterator[tuple[str, str, float]]:
     """Yield one next step for the whole check, unless its advice is for the instructor."""
     advising = [part for part in check.parts if part.status != PASSED and part.advice]
+    advising.sort(key=lambda part: part.code not in NOT_RUN)
     if not advising or for_student(advising[0]):
         do = check.advice or f"compare what was expected with what was found: {check.expected}"
-        do = with_cause(advising[0], do) if advising else do
+        do = with_cause(advising[0], do, jobs) if advising else do
         yield do, check.title, check.points - check.score
 
 
-def with_cause(part: Part, advice: str) -> str:
-    """Return the advice. If a run did not finish, say first how it ended."""
-    ended = f"{part.actual}. " if part.code == ReasonCode.RUN_UNFINISHED else ""
-    return ended + sentence(advice)
+def with_cause(part: Part, advice: str, jobs: Mapping[str, str]) -> str:
+    """Return the advice. If a run is missing, say so first, alike for all checks that need it."""
+    if part.code not in NOT_RUN:
+        return sentence(advice)
+    return f"{part.actual}. {sentence(jobs.get(part.actual, part.advice))}"

@@ -4,6 +4,9 @@ from html import unescape
 
 import pytest
 
+from autograder.codes import ReasonCode
+from autograder.report.packed import read
+from autograder.report.student.next_steps import next_steps
 from tests.autograder.make_record import make_record, write_lines
 
 IN_VAIN = "worker 0 has waited 60 s for the others in vain; nobody answers as worker 1 at n1:12345"
@@ -57,3 +60,36 @@ def test_the_next_step_begins_with_what_failed_first(tmp_path, grade):
     write_lines(folder / "16_1.err", trace)
     page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
     assert "line 7 of your train.py: fit(x)). Look at the last lines of 16_1.err" in unescape(page)
+
+
+def steps_after(tmp_path, grade):
+    done = grade(tmp_path / "class", "--profile", "smoke")
+    rows, _ = read(done.folder / "records" / "ada.json")
+    return rows[0], next_steps(rows)
+
+
+def test_a_run_that_several_checks_miss_is_one_step_which_says_so(tmp_path, grade):
+    folder = tmp_path / "class" / "ada" / "02"
+    folder.mkdir(parents=True)
+    write_lines(folder / "02_keras_1.out", make_record(lesson="02", source="keras"))
+    row, steps = steps_after(tmp_path, grade)
+    missed = [c for c in row.checks if any(part.code == ReasonCode.NO_RUN for part in c.parts)]
+    [(do, why)] = [step for step in steps if "`torch`" in step[0]]
+    assert do.endswith("Submit both job.sbatch and job_torch.sbatch, and wait until they end.")
+    assert why.startswith(f"{sum(check.points for check in missed):g} points: 02, ")
+    assert not [step for step in steps if "zero the gradients" in step[0]]
+
+
+def test_what_only_the_larger_run_shows_is_not_blamed_on_the_program_if_it_was_cut(tmp_path, grade):
+    folder = tmp_path / "class" / "ada" / "07"
+    folder.mkdir(parents=True)
+    for size in (1, 2):
+        facts = {"lesson": "07", "source": "keras-horovod", "model": "mlp512", "size": size}
+        record = make_record(**facts, run=f"{size}" * 8)
+        cut = [*record[:-1], record[-1][:60]] if size == 2 else record
+        write_lines(folder / f"07_{size}.out", cut)
+    row, steps = steps_after(tmp_path, grade)
+    [check] = [check for check in row.checks if check.id == "accuracy"]
+    assert "`keras` did not finish" in check.actual
+    assert ":::MLLOG" not in f"{row.checks} {steps}"
+    assert "output stops" in row.tier_reason
