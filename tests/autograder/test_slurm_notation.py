@@ -21,3 +21,9 @@ from autograder.slurm_notation import node_names
 )
 def test_node_lists(short, names):
     assert node_names(short) == names
+
+
+@pytest.mark.parametrize("short", ["n[1-999999999]", "n[1-9999]m[1-9999]", "n[1-60000,1-60000]"])
+def test_no_job_has_a_million_nodes(short):
+    with pytest.raises(ValueError, match="too long"):
+        node_names(short)

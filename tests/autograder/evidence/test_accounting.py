@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from click import UsageError
 
 from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
@@ -132,6 +133,12 @@ def test_the_export_of_another_cluster_is_noticed(tmp_path, grade, cells, asks):
     words = ("--roster", tmp_path / "roster.csv", *setting("accounting", tmp_path / "sacct.txt"))
     done = grade(tmp_path / "class", *words)
     assert ("another cluster" in done.stderr) == asks
+
+
+@pytest.mark.parametrize("line", [row("1234|77"), row(NodeList="n[1-999]n[1-999]n[1-999]")])
+def test_lines_that_no_accounting_has_are_a_usage_error(tmp_path, line):
+    with pytest.raises(UsageError, match="cannot be read as sacct's output"):
+        dump(tmp_path / "sacct.txt", row(), line)
 
 
 def test_a_requeued_job_is_one_job(tmp_path):

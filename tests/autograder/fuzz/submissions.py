@@ -228,7 +228,8 @@ def accounts(choices: Choices, path: Path) -> dict | None:
     header = "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList"
     values = (
         *("1234", "ada", "COMPLETED", "1772445590", "1772446000", "1", "8", "cpu=8,gres/gpu=2"),
-        *("n1", "n[1-3]", "n[1-2,05]", "Unknown", "", "2026-03-02T10:00:00", "-1", "a|b"),
+        *("n1", "n[1-3]", "n[1-2,05]", "Unknown", "", "2026-03-02T10:00:00", "-1"),
+        *("n[1-999999999]", "n[1-999]n[1-999]n[1-999]"),
     )
     lines = [header]
     for _ in range(choices.number(4)):
