@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from autograder.codes import LEFT_TO_INSTRUCTOR, STUDENT, FindingCode, GradeStatus, ReasonCode
 from autograder.grouping import grouped
+from autograder.judging.runs_that_count import SUBMIT_IT
 from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.verdict import NO_LESSONS, NOT_MEASURED, PASSED, WAITS, Check, Grade, Part
@@ -60,7 +61,7 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
             part.actual: check.advice
             for check in reversed(grade.checks)
             for part in check.parts
-            if part.code == ReasonCode.NO_RUN and part.advice.lower() not in check.advice.lower()
+            if part.advice == SUBMIT_IT and SUBMIT_IT not in check.advice.lower()
         }
         for check in grade.checks:
             if check.status == WAITS:
@@ -120,6 +121,6 @@ def whole(check: Check, jobs: Mapping[str, str]) -> Iterator[tuple[str, str, flo
 
 def with_cause(part: Part, advice: str, jobs: Mapping[str, str]) -> str:
     """Return the advice. If a run is missing, say so first, alike for all checks that need it."""
-    if part.code not in NOT_RUN:
+    if part.code != ReasonCode.RUN_UNFINISHED and part.advice != SUBMIT_IT:
         return sentence(advice)
     return f"{part.actual}. {sentence(jobs.get(part.actual, part.advice))}"
