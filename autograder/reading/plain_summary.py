@@ -3,7 +3,7 @@
 from statistics import median
 from typing import Any
 
-from autograder.records import Epoch, Number, Run
+from autograder.records import Number, Run
 
 
 def summary(run: Run) -> dict[str, Any]:
@@ -41,16 +41,15 @@ def plain_value(number: Number | None) -> float | None:
 
 
 def throughput(run: Run) -> float | None:
-    """Return the printed throughput, otherwise the median over the epochs after the first."""
+    """Return the printed throughput, otherwise that of the median epoch after the first, as graded.
+
+    With few and uneven epochs, the median of their rates would be another number.
+    """
     if run.throughput is not None:
         return run.throughput.value
-    rates = [rate for epoch in run.epochs[1:] if (rate := epoch_rate(epoch)) is not None]
-    return median(rates) if rates else None
-
-
-def epoch_rate(epoch: Epoch) -> float | None:
-    if epoch.throughput is not None:
-        return epoch.throughput.value
-    if epoch.unique_samples is None or epoch.seconds is None or epoch.seconds.value <= 0:
-        return None
-    return epoch.unique_samples / epoch.seconds.value
+    later = run.epochs[1:]
+    if rates := [epoch.throughput.value for epoch in later if epoch.throughput]:
+        return median(rates)
+    timed = [(e.unique_samples, e.seconds.value) for e in later if e.unique_samples and e.seconds]
+    seconds = median(value for _, value in timed) if timed else 0
+    return median(samples for samples, _ in timed) / seconds if seconds > 0 else None
