@@ -65,6 +65,7 @@ class FindingCode(StrEnum):
     ARCHIVE_UNOPENED = auto(), LOOK, "An archive could not be read completely"
     LEFT_OUT = auto(), LOOK, "Something in the submission was left out"
     OUTPUTS_LEFT_OUT = auto(), LOOK, "An earlier submission has outputs, the one that counts none"
+    FOLDERS_JOINED = auto(), LOOK, "Folders of one student are joined", INSTRUCTOR
     FILE_EMPTY = auto(), LOOK, "A submitted file is empty"
     TERMINAL_COPY = "copy from a terminal", LOOK, "This copy from a terminal is not the job's file"
     OUTPUT_CUT = auto(), LOOK, "The end of an output is missing"

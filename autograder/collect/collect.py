@@ -30,6 +30,7 @@ from autograder.submissions import doubts, manifest
 from autograder.submissions.class_folder import are_lessons, folder_name, listed, name_of, strays
 from autograder.submissions.doubts import file_of, note_of
 from autograder.submissions.kinds import WORK, Kind, kind_of, stem
+from autograder.submissions.lesson_files import digest_of
 from autograder.submissions.manifest import AND, Row, Rows
 from autograder.submissions.moments import latest, moment_of
 from autograder.submissions.walk import holds
@@ -204,6 +205,14 @@ def of_lesson(pieces: list[Piece], wanted: Wanted) -> Lessons:
     return {wanted.lesson: own if any(p.kind in WORK for p in own) else pieces}
 
 
+def joined_folders(pieces: Collection[Piece]) -> list[Note]:
+    """Return a doubt if several folders or archives have work on one lesson, and are no copies."""
+    work = ((piece.item.path.name, digest_of(piece.path)) for piece in pieces if piece.kind in WORK)
+    folders = {name: frozenset(digests) for name, digests in grouped(work).items()}
+    several = len({*folders.values()}) > 1
+    return [note_of(FindingCode.FOLDERS_JOINED, "", ", ".join(folders))] if several else []
+
+
 def row_of(
     owner: Owned, lesson: str, pieces: Collection[Piece], notes: list[Note], wanted: Wanted
 ) -> tuple[Row, dict[str, Path]]:
@@ -213,6 +222,8 @@ def row_of(
     """
     pieces, odd = keep_latest(pieces, owner.items)
     notes += odd
+    if wanted.platform == FOLDERS:
+        notes += joined_folders(pieces)
     time, odd = submitted(pieces)
     if not pieces:  # nothing could be read, but the platform knows when it was submitted
         time = latest(item.submitted for item in owner.items)

@@ -5,6 +5,7 @@ In manifest.csv, a doubt has the form `code: file: detail`. TABLE has the rest o
 
 from collections.abc import Iterable
 from pathlib import PurePath
+from unicodedata import normalize
 
 from autograder.codes import FindingCode
 from autograder.notes import Note, make_note
@@ -22,6 +23,7 @@ TABLE: dict[FindingCode, tuple[str, str]] = {
     C.OWNER_UNKNOWN: ("an id, address or name on the roster", "name the student in manifest.csv"),
     C.MARKED_LATE: ("a time of submission", "if late days cost points, write it into manifest.csv"),
     C.TIME_UNREAD: ("a time like 2026-03-01T23:59+01:00", "write it into manifest.csv"),
+    C.FOLDERS_JOINED: ("one folder, or copies of it", "if one is another student's, move it"),
     C.LATEST_COUNTS: ("one submission per lesson", ""),
     C.OUTPUTS_LEFT_OUT: ("outputs in the last submission", "submit the whole folder once more"),
     # Files that were not read.
@@ -92,4 +94,5 @@ def as_text(doubt: Note) -> str:
     file = file_of(doubt)
     detail = "" if doubt.actual == file else doubt.actual.removeprefix(f"{file}: ")
     parts = (doubt.code, file or ("-" if detail else ""), detail)
-    return ": ".join(printable(part).replace("|", "/") for part in parts).rstrip(": ")
+    text = ": ".join(printable(part).replace("|", "/") for part in parts).rstrip(": ")
+    return normalize("NFC", text)  # as the manifest is read; macOS writes é as two characters

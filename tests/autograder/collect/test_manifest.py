@@ -3,12 +3,15 @@
 import csv
 import re
 import shutil
+from unicodedata import normalize
 
 import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.codes import FindingCode
+from autograder.submissions import doubts
+from autograder.submissions.doubts import note_of
 from autograder.submissions.manifest import COLUMNS, NAME, Row, doubts_in, merged, written
 from tests.autograder.class_yaml import late_rules
 from tests.autograder.make_record import hand_in
@@ -143,6 +146,12 @@ def test_a_settled_doubt_stays_settled_and_a_new_one_is_new():
     mine, new = Row("a", doubts="left out: a: b"), Row("a", doubts=f"{old.doubts} | left out: x: c")
     rows, _ = merged({"a": old}, {"a": mine}, {"a": new})
     assert rows["a"].doubts == "left out: a: b | left out: x: c"
+
+
+def test_a_doubt_is_written_as_the_manifest_is_read_again():
+    for name in ("Jürgen", normalize("NFD", "Jürgen")):
+        cell = doubts.written([note_of(FindingCode.OWNER_UNKNOWN, "", name)])
+        assert cell == "owner unknown: -: Jürgen"
 
 
 MISTAKES = [

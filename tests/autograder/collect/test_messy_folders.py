@@ -97,6 +97,16 @@ def test_one_name_in_two_spellings_is_one_student(tmp_path, grade):
     assert "roster" not in result.stdout
 
 
+@pytest.mark.parametrize("copy", [True, False])
+def test_two_folders_of_one_student_are_to_look_at_unless_they_are_copies(tmp_path, grade, copy):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    other = {} if copy else {"keras": make_record(run="12121212", test_accuracy=0.981)}
+    hand_in(tmp_path / "class" / "Ada Lovelace" / "02", **other)
+    write_lines(tmp_path / "roster.csv", ["student,name", "ada,Ada Lovelace"])
+    result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
+    assert (FindingCode.FOLDERS_JOINED.heading in reasons(result)["ada", "02"]) is not copy
+
+
 # --- in the wrong place -----------------------------------------------------------------------
 
 
