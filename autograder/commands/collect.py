@@ -14,14 +14,7 @@ from autograder.commands.options import EXISTING, FILE, FOLDER, THERE, roster_op
 from autograder.commands.roll_call import against_roster, listed_lines, to_check
 from autograder.settings.class_file import class_file_of, read_class_file
 from autograder.settings.policy import lesson_meant
-from autograder.settings.roster import (
-    Claim,
-    Person,
-    meant_by,
-    read_roster,
-    unused_columns,
-    who_is,
-)
+from autograder.settings.roster import Claim, Person, meant_by, read_roster, unused, who_is
 from autograder.submissions.manifest import is_doubtful
 from autograder.wording import counted
 
@@ -82,7 +75,7 @@ def collect_command(
         together,
     )
     done = collect(downloads, into, wanted)
-    for line in [*unused_columns(options["roster"]), *report(done, into, people)]:
+    for line in [*unused(options["roster"]), *report(done, into, people)]:
         click.echo(line)
     sys.exit(1 if any(map(is_doubtful, done.rows.values())) else 0)
 

@@ -35,7 +35,7 @@ from autograder.report.exports import to_csv
 from autograder.safe_text import shortened
 from autograder.settings.class_file import ClassFile, class_file_of, read_class_file
 from autograder.settings.policy import check_students
-from autograder.settings.roster import meant_by, unused_columns
+from autograder.settings.roster import meant_by, unused
 from autograder.settings.rubric import unexpected
 from autograder.submissions import manifest
 from autograder.submissions.class_folder import listed, read_class, strays
@@ -109,7 +109,7 @@ def grade_command(
     check_students(settings.policy, students, settings.people)
     named = manifest.read(class_folder / manifest.NAME)
     beside = [Path(entry.path) for entry in listed(class_folder)] if named is None else []
-    for line in [*unused_columns(file.roster), *not_graded(named or {}, strays(beside))]:
+    for line in [*unused(file.roster), *not_graded(named or {}, strays(beside))]:
         click.echo(line, err=True)
     undecided = [r for r in (named or {}).values() if not r.owners and manifest.is_doubtful(r)]
     settings = replace(settings, unowned=tuple(manifest.reasons(undecided)))

@@ -70,11 +70,10 @@ def read_accounting(path: Path, zone: ZoneInfo | None = None) -> dict[str, Accou
 def from_text(text: str, zone: ZoneInfo | None) -> list[AccountedJob]:
     lines = [line.split("|") for line in text.splitlines() if line.strip()]
     names = [cell.strip().lower() for cell in lines[0]] if lines else []
-    rows = [(dict(zip(names, line, strict=False)), len(line)) for line in lines[1:]]
-    of_jobs = [(cells, count) for cells, count in rows if JOB.match(cells.get("jobid", ""))]
-    if any(count > len(names) for _, count in of_jobs):  # `sacct -P` prints a name with | as it is
-        raise ValueError("a job has more cells than the header: export only the columns needed")
-    jobs = [from_cells(cells, zone) for cells, _ in of_jobs]
+    if any(len(line) > len(names) for line in lines):  # sacct prints a job's name with | as it is
+        raise ValueError("a line has more cells than the header: export only the columns needed")
+    rows = (dict(zip(names, line, strict=False)) for line in lines[1:])
+    jobs = [from_cells(cells, zone) for cells in rows if JOB.match(cells.get("jobid", ""))]
     return [whole(same) for same in grouped(((j.job_id, j.user), j) for j in jobs).values()]
 
 

@@ -45,7 +45,7 @@ class Metric:
     base: bool = False  # whether it is relative to another run
     all_runs: bool = False  # whether it uses all finished runs of a name
     at: Mapping[str, Any] = field(default_factory=dict)  # members of `at`, each with an example
-    needs_at: str = ""  # what `at` is for, if it is required
+    needs_at: bool = False  # whether `at` is required
     any_at: bool = False  # whether the run record decides what `at` may contain
     in_words: Callable[[Run], str] | None = None  # the check's title, once it was measured
 
@@ -111,7 +111,7 @@ METRICS: dict[str, Metric] = {
     "epoch_s_max": Metric(partial(measure.extreme, max), "longest epoch", "s"),
     "time_to_accuracy": Metric(lambda run, at: measure.time_to_accuracy(run, at["accuracy"]),
         "training time until the accuracy is reached", "s", at={"accuracy": 0.9},
-        needs_at="the accuracy to reach"),
+        needs_at=True),
     "throughput": Metric(measure.throughput, "samples per second", "samples/s"),
     "speedup": Metric(lambda base, run: measure.speedup(base, run, scaling_of(run)), "speedup",
         base=True),
@@ -146,10 +146,9 @@ METRICS: dict[str, Metric] = {
         "errors are in a separate file"),
     # sweeps
     "useful_workers": Metric(course.useful_workers, "largest useful number of workers", "workers",
-        all_runs=True, at={"within": 0.01}, needs_at="how much accuracy may be lost"),
+        all_runs=True, at={"within": 0.01}, needs_at=True),
     "sooner": Metric(course.sooner, "how many times faster than one worker", all_runs=True,
-        at={"accuracy": 0.93, "workers": 16},
-        needs_at="the accuracy to reach, and the number of workers"),
+        at={"accuracy": 0.93, "workers": 16}, needs_at=True),
     # scaling studies
     "study_sizes": _study(study.sizes, "sizes measured", "sizes", repeats=3),
     "study_samples": _study(partial(study.least_at_size, measure.unique_samples),

@@ -91,7 +91,7 @@ def is_gradebook(rows: Sequence[CsvRow]) -> bool:
     return any(row.get("student") == MAXIMA for _, row in rows[:3])
 
 
-def unused_columns(path: Path | None) -> list[str]:
+def unused(path: Path | None) -> list[str]:
     """Return a line with the roster's columns that are not read: one of them may be misspelt."""
     rows = list(read_csv(path, ()))
     known = {"", *(field.name for field in fields(Person))}

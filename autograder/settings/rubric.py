@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from autograder.errors import SettingsError
 from autograder.reading.formats import presets
+from autograder.records import HEADER_FACTS
 from autograder.settings.draws import about_items, with_items
 from autograder.settings.rubric_schema import PROFILES, Question, Rubric, Scalar
 from autograder.settings.strict_yaml import line_of, read_model, read_yaml, reason
@@ -126,6 +127,10 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
     formats = {reader.format for reader in presets.readers()} | {own.name for own in rubric.formats}
     for called, choice in rubric.runs.items():
         yield from unknown_runs(("runs", called, "program_of"), choice.program_of)
+        if choice.program_of in {name for name, run in rubric.runs.items() if run.program_of}:
+            yield ("runs", called, "program_of"), "that run has a program_of of its own"
+        for fact in {*choice.where} - HEADER_FACTS if choice.or_format else ():
+            yield ("runs", called, "where", fact), f"no output without a record states {fact!r}"
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))
             yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"

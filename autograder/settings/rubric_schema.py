@@ -36,7 +36,14 @@ def check_metric(name: str, base: str | None = None, at: Iterable[str] = ()) -> 
     return name
 
 
+def check_size(name: str) -> str:
+    if not metric_named(check_metric(name)).of_a_run:
+        raise ValueError(f"{name} does not measure one run by itself")
+    return name
+
+
 MetricOfARun = Annotated[str, AfterValidator(check_metric)]
+Size = Annotated[str, AfterValidator(check_size)]
 OneOrSeveral = BeforeValidator(lambda written: [written] if isinstance(written, str) else written)
 PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
@@ -131,7 +138,8 @@ class Condition(Strict):
         if (self.half_from or self.zero_from) and not (self.at_least or self.at_most):
             raise ValueError("half_from and zero_from need at_least or at_most")
         bounds = filter(None, (self.threshold, self.half_from, self.zero_from))
-        if not self.equal and any(isinstance(b.value or b.smoke, str) for b in bounds):
+        values = [value for b in bounds for value in (b.value, b.smoke, b.full)]
+        if not self.equal and any(isinstance(value, str) for value in values):
             raise ValueError("only `equal` compares words; write a number, without a unit")
         tolerance(self.tolerance)
         return self
@@ -243,8 +251,8 @@ class RunChoice(Strict):
     or_format: list[str] = []
     train_samples: Threshold | None = None  # required size, if it differs from the lesson's
     # Of these runs, only those with the smallest or largest value of this metric.
-    smallest: MetricOfARun | None = None
-    largest: MetricOfARun | None = None
+    smallest: Size | None = None
+    largest: Size | None = None
     # Of these runs, only those with the program of the run that counts for this name: files that
     # both import are equal, `program_files` (by default, its main program) are in both, and these
     # facts of their headers are equal.

@@ -101,6 +101,8 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise SettingsError(f"{path}: is not UTF-8: save it as UTF-8") from None
+    except RecursionError:
+        raise SettingsError(f"{path}:1: is nested too deeply") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         what = getattr(error, "problem", None) or shortened(error)

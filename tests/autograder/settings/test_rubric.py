@@ -57,6 +57,9 @@ def test_the_courses_rubrics_are_worth_ten_points(path):
 MISTAKES = [
     ("points: 2", "points: 3", 3, "sum to 2 points"),
     ("source: keras}", "source: keras}, or_format: [kers]", 5, "no format is called 'kers'"),
+    ("{source: keras}}", "{world_sise: 4}, or_format: [keras]}", 5, "states 'world_sise'"),
+    ("source: keras}", "source: keras}, largest: 'measure:error'", 5, "measure one run by itself"),
+    ("source: keras}", "source: keras}, program_of: keras", 5, "has a program_of of its own"),
     ("title: A lesson", "titel: A lesson", 2, "no such field"),
     ("metric: params", "metric: qqq", 11, "no metric is called 'qqq'"),
     ("equal: 407050", "equal: 1, tolerence: 2", 11, "tolerence: no such field; known are metric,"),
@@ -75,19 +78,20 @@ MISTAKES = [
     ("kind: word", "kind: essay", 19, "prediction"),
     ("title: Questions", "title: Questions\n    title: Twice", 14, "twice"),
     ("checks:", "checks: [", 7, "this is not valid YAML"),
+    ("title: A lesson", f"title: {2000 * '['}{2000 * ']'}", 1, "nested too deeply"),
     ("id: answers", "id: params", 12, "same id 'params'"),
     ('lesson: "02"', 'lesson: "03"', 1, "lesson 03 belongs in 03.yaml"),
     ('lesson: "02"', "lesson: lab 1", 1, "lesson: String should match pattern"),
     ("equal: 407050", "equal: 1, only: ful", 11, "should be 'smoke' or 'full'; found 'ful'"),
     ("equal: 407050", "equal: [1]", 11, "equal.value: should be a valid number, or"),
-    ("equal: 407050", "at_least: 80%", 11, "only `equal` compares words"),
+    ("equal: 407050", "at_least: {smoke: 1, full: 80%}", 11, "only `equal` compares words"),
     ("  gpu:", "  cpu: {ask: Q, kind: number}\n  gpu:", 17, "uses the answer"),
     ("checks:", "formats: [{name: a, templates: ['took {ab} s']}]\nchecks:", 6,
      "format a, template 'took {ab} s': no field is called {ab}"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "line", "words"), MISTAKES, ids=[m[1] for m in MISTAKES])
+@pytest.mark.parametrize(("old", "new", "line", "words"), MISTAKES, ids=[m[1][:60] for m in MISTAKES])
 def test_every_mistake_is_named_with_its_line(tmp_path, old, new, line, words):
     assert old in GOOD
     path = write(tmp_path, GOOD.replace(old, new, 1))
