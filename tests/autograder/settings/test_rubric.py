@@ -91,7 +91,9 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "line", "words"), MISTAKES, ids=[m[1][:60] for m in MISTAKES])
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"), MISTAKES, ids=[m[1][:60] for m in MISTAKES]
+)
 def test_every_mistake_is_named_with_its_line(tmp_path, old, new, line, words):
     assert old in GOOD
     path = write(tmp_path, GOOD.replace(old, new, 1))
