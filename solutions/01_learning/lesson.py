@@ -370,8 +370,8 @@ course.plots.accuracy_curves({"NumPy": run})
 
 # %%
 weights = np.load("weights.npy")
-sizes = [array.size for array in train.start(np.random.default_rng())]
-w1, b1, w2, b2 = np.split(weights, np.cumsum(sizes[:-1]))
+counts = [array.size for array in train.start(np.random.default_rng())]
+w1, b1, w2, b2 = np.split(weights, np.cumsum(counts[:-1]))
 course.plots.weight_images(w1.reshape(784, 64))
 
 # %% [markdown]

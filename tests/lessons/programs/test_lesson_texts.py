@@ -1,6 +1,8 @@
 """Tests of lessons' texts: required topics and parts, and the form of job files."""
 
+import ast
 import re
+import symtable
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,21 @@ def test_every_prediction_comes_back(lesson):
     names = [re.sub(r"{\w+}", r"\\w+", name) for name in compared]  # of f"predict_{rule}"
     assert [name for name in noted if not any(re.fullmatch(n, name) for n in names)] == []
     assert [n for n in names if not any(re.fullmatch(n, name) for name in noted)] == []
+
+
+@pytest.mark.parametrize("folder", LESSONS, ids=lambda folder: folder.name)
+def test_a_job_can_be_submitted_again_from_the_end_of_the_page(folder):
+    """No cell below gives another value to a name that a cell with a job reads."""
+    cells = [cell.partition("\n")[2] for cell in cells_and_texts(folder)[0]]
+    for number, cell in enumerate(cells):
+        nodes = list(ast.walk(ast.parse(cell))) if "course.submit" in cell else []
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        read = {node.id for node in names} - own
+        for later in cells[number + 1 :]:
+            symbols = symtable.symtable(later, folder.name, "exec").get_symbols()
+            assert not read & {each.get_name() for each in symbols if each.is_assigned()}
 
 
 # Jobs that come back, or that start two agents, do something after the launch.
