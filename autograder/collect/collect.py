@@ -29,7 +29,7 @@ from autograder.settings.roster import WhoIs
 from autograder.submissions import doubts, manifest
 from autograder.submissions.class_folder import are_lessons, folder_name, listed, name_of, strays
 from autograder.submissions.doubts import file_of, note_of
-from autograder.submissions.kinds import WORK, Kind, kind_of, stem
+from autograder.submissions.kinds import TYPED, WORK, Kind, kind_of, stem
 from autograder.submissions.lesson_files import digest_of
 from autograder.submissions.manifest import AND, Row, Rows
 from autograder.submissions.moments import latest, moment_of
@@ -170,6 +170,8 @@ def rows_of(
         files, odd = pieces_of(item, stack)
         pieces += [file for file in files if stamped or file.kind != Kind.TIMESTAMP]
         notes += odd
+    if any(piece.kind == Kind.ANSWERS for piece in pieces):  # then a typed text is a greeting
+        notes = [note for note in notes if PurePath(file_of(note)).name != TYPED]
     lessons = of_lesson(pieces, wanted) if wanted.lesson else sort_out(pieces, wanted.lessons)
     counting = {*WORK, Kind.REPORT}
     worked_on = {name for name, some in lessons.items() if any(p.kind in counting for p in some)}

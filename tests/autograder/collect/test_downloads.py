@@ -13,6 +13,7 @@ from tests.autograder.submissions.downloads import (
     ROSTER,
     below,
     canvas,
+    packed,
     work,
     write,
 )
@@ -122,6 +123,16 @@ def test_a_folder_may_be_called_by_all_that_the_roster_knows(tmp_path, collect, 
     place = write(tmp_path, "class", below(called, work("ada")) | below("zoe", work("zoe")))
     done = collect(place, "--roster", roster)
     assert (done.exit_code, [row.students for row in done.rows.values()]) == (0, ["ada", "zoe"])
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_typed_text_is_to_look_at_only_without_answers(tmp_path, collect, roster, answered):
+    files = {name: data for name, data in work("ada").items() if answered or name != "answers.txt"}
+    archive = packed(below("01_learning", files))
+    typed = {"ada_101_text.html": b"<p>as attached", "ada_101_9_work.zip": archive}
+    done = collect(write(tmp_path, "down", typed), "--roster", roster, platform="canvas")
+    assert (done.rows["ada/01"].doubts == "") is answered
+    assert done.exit_code == (not answered)
 
 
 @pytest.mark.parametrize("called", ["x-ada", "07 Ada", "lovelace_ada", "AdaLovelace", "Adda"])
