@@ -78,7 +78,7 @@ def read_policy(rubrics: Mapping[str, Rubric], file: ClassFile, meant: Meant) ->
         longer[key] = (days, row.get("reason", ""))
     changes = grouped(
         (key, settles(row) or _override(row, rubrics[key[1]], where))
-        for where, key, row in rows(file.overrides, "points reason", "check")
+        for where, key, row in rows(file.overrides, "points", "check reason")
     )
     settled = {key: tuple(some) for key, some in changes.items()}
     return Policy(rules, longer, settled, named, file.round)
@@ -96,7 +96,7 @@ def lesson_meant(text: str, lessons: Collection[str], where: str) -> str:
 def settles(row: Mapping[str, str]) -> Override | None:
     """Return the row's change if it settles reasons to look."""
     if row.get("points", "").casefold() == "seen" and row.get("check"):
-        return Override(None, row["reason"], row["check"])
+        return Override(None, row.get("reason", ""), row["check"])
     return None
 
 
@@ -104,10 +104,14 @@ def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
     """Return a row's change. An empty `check` means the whole lesson."""
     name, points_of = row.get("check", ""), {check.id: check.points for check in rubric.checks}
     if name and name not in points_of:
+        hint = f"leave `check` empty or take one of {', '.join(points_of)}"
+        if row.get("reason", "").casefold() == "seen":
+            hint = "a cell with a comma needs quotes"
         raise SettingsError(
-            f"{where}: lesson {rubric.lesson} has no check {shortened(name)!r}; leave `check` "
-            f"empty or take one of {', '.join(points_of)}"
+            f"{where}: lesson {rubric.lesson} has no check {shortened(name)!r}; {hint}"
         )
+    if not row.get("reason"):
+        raise SettingsError(f"{where}: `reason` is empty")
     if row["points"].casefold() == "excused":
         if name:
             raise SettingsError(f"{where}: a lesson is excused, not a check; leave `check` empty")

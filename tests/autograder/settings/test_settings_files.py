@@ -48,7 +48,7 @@ def refused(tmp_path, grade):
         (TOTALS + "ada,99,5,x\n", "file:2: there is no rubric"),
         (TOTALS + "ada,02,10.5,x\n", "file:2: points for lesson 02 are a number from 0 to 10"),
         (TOTALS + "ada,02,excused,ill\n\nada,2,3,x\n", "file:4: lesson 02 of ada appears twice"),
-        ("student,lesson,points\nada,02,5\n", "no column `reason`; found: student, lesson, points"),
+        (CHANGES + "ada,02,Lines moved, or changed,seen\n", "a cell with a comma needs quotes"),
         ("student,lesson,points,points,reason\n", "file:1: the column `points` appears twice"),
         (CHANGES + "ada,02,nets,5,x\n", "no check 'nets'"),
         (CHANGES + 2 * "ada,02,answers,1,x\n", "file:3: check answers of lesson 02 of ada appears"),
