@@ -41,7 +41,8 @@ def sources(row: Grade, person: Person, settings: ClassSettings) -> dict[str, st
         "roster": astuple(person),
         "accounting": (jobs is None, [replace(job, hosts=frozenset()) for job in accounted], hosts),
         "rerun": settings.reruns.get(row.key),
-        "file": (row.files, row.handed_in),
+        "file": row.files,
+        "submission time": row.handed_in,
     }
     return {name: digest(value) for name, value in facts.items()}
 
@@ -69,6 +70,6 @@ def result(row: Mapping[str, Any] | None) -> str:
 def because(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     was, now = old.get("sources", {}), new.get("sources", {})
     if not new:
-        nothing_submitted = was.get("file") == digest(("", None, ""))
+        nothing_submitted = was.get("file") == digest("")
         return f"roster, override, or {OTHERWISE}" if nothing_submitted else "file"
     return ", ".join(name for name in was if was[name] != now.get(name, "")) or OTHERWISE

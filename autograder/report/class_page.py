@@ -38,7 +38,8 @@ def class_pages(
     absent = [row for row in rows if row.status == GradeStatus.MISSING and row.lesson in never]
     unasked = sum(not row.look for row in absent)
     # Count each row once, by its evidence level or else its state, so that the counts add up.
-    states = Counter(row.level or row.status for row in rows)
+    by_you = {GradeStatus.GRADED: "graded by you alone"}  # by an override of the whole lesson
+    states = Counter(row.level or by_you.get(row.status, row.status) for row in rows)
     states[GradeStatus.MISSING] -= unasked
     names = (*TIERS, *sorted({*states} - {*TIERS}))
     index = render(
