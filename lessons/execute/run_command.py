@@ -4,6 +4,7 @@ import os
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +13,11 @@ from cluster.schedulers.known import scheduler_of
 from cluster.sites.site_files import current
 from lessons.execute.environment import course_environment
 from lessons.execute.plan import LIMITS, parse_parameter, plan_lessons, prepare_out
-from lessons.execute.run_lessons import LessonsRun, run_lessons
 from lessons.execute.summary import explain, stand_ins, write_summary
 from lessons.folders import course_root
+
+if TYPE_CHECKING:
+    from lessons.execute.run_lessons import LessonsRun
 
 
 @click.command(
@@ -53,6 +56,9 @@ def run_command(
     timeout: float | None,
 ) -> None:
     """Execute the named lessons, or all of them, in copies of their folders."""
+    # Here, so that --help needs no psutil
+    from lessons.execute.run_lessons import LessonsRun, run_lessons
+
     root = course_root()
     edition = chosen_edition(root, edition)
     given = dict(parse_parameter(text) for text in parameters)
@@ -95,7 +101,7 @@ def chosen_edition(root: Path, asked: str | None) -> str:
     return asked or ("solutions" if solved else "lessons")
 
 
-def tell(run: LessonsRun, profile: str) -> None:
+def tell(run: "LessonsRun", profile: str) -> None:
     """Print failures, remaining processes and stand-in data sets for a person at the terminal."""
     for outcome in run.outcomes:
         if outcome.status != "passed":
