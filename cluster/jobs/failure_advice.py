@@ -11,6 +11,8 @@ LAST_LINES = 15
 LOOKED_AT = 5000  # lines from the end; many lines can follow the first rank's message
 
 STARTUP = re.compile(r"oneDNN custom|absl::InitializeLog|cpu_feature_guard|rebuild TensorFlow with")
+LESSONS = Path(__file__).parents[2] / "lessons"
+FILES = "|".join(sorted({path.stem for path in LESSONS.glob("[0-9]*_*/*.py")})) or "train"
 # What programs, MPI and the batch system write -> advice.
 ADVICE = {
     r"NotImplementedError: (Exercise \d+\.\d+[a-z]?)": r"\1 is still a gap: fill it; lessons check"
@@ -38,8 +40,10 @@ ADVICE = {
     "of another compiler or MPI is found first: module list; cluster doctor",
     r": command not found": "a command is misspelt or not installed here: compare the line with the"
     " lesson's job file (launch, facts); a site's own commands need its module",
-    r"No module named": "this Python lacks a package; choose the course's: cluster use SITE"
-    " --environment FOLDER",
+    rf"No module named '(?:{FILES})'": "a file of the lesson is missing here: copy it, or the whole"
+    " folder, again from the course",
+    rf"No module named(?! '(?:{FILES})')": "this Python lacks a package; choose the course's:"
+    " cluster use SITE --environment FOLDER",
     r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed"
     r"|connect(?!/validate).*timed out"
     r"|No route to host|ECONNREFUSED|Connection refused": "ranks cannot reach each other, "

@@ -22,6 +22,7 @@ MESSAGES = [
      "train.py: error: unrecognized arguments: --epohcs=3", "train.py has no option --epohcs: try "
      "--epochs"),
     ("ModuleNotFoundError: No module named 'horovod'", "--environment FOLDER"),
+    ("ModuleNotFoundError: No module named 'ranks'", "file of the lesson is missing"),
     ("NCCL WARN Bootstrap : no socket interface found", "GLOO_SOCKET_IFNAME"),
     ("urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
      "lessons data fetch"),
