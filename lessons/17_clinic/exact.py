@@ -12,5 +12,8 @@ def test_loader(images, batch_size, rank, size):
 
 @torch.no_grad()
 def accuracy(model, loader, classes, device):
-    """Return the mean accuracy of so many `classes`, on all ranks' images, on every rank."""
+    """Return, on every rank, the mean of the classes' accuracies on all ranks' images.
+
+    classes: how many there are.
+    """
     raise NotImplementedError("Exercise 17.2: the accuracy, with one reduction")

@@ -1,4 +1,4 @@
-"""Public checks of lesson 17, the clinic. They run the lesson's own probe on two real ranks."""
+"""Public checks of lesson 17, the clinic. They run the lesson's own probe on three real ranks."""
 
 import contextlib
 import importlib

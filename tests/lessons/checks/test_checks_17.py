@@ -85,7 +85,8 @@ def test_job_files_for_two_nodes(change, advice, tmp_path):
 
 WRONG = [
     ("17.1", ", find_unused_parameters=True", "", "Expected to have finished reduction"),
-    ("17.2", "sampler=range(rank, len(images), size)", "shuffle=False", "pads the shares"),
+    ("17.2", "sampler=range(rank, len(images), size)",
+     "sampler=torch.utils.data.DistributedSampler(images, size, rank)", "pads the shares"),
     ("17.2", "sampler=range(rank, len(images), size)",
      "sampler=range(0 if rank else len(images))", "has more images"),
     ("17.2", "    dist.all_reduce(counts)\n", "", "reduce it after the last batch"),
