@@ -139,10 +139,10 @@ drawn = {"1f1b": plan.schedule(4, 8, "1f1b"), "interleaved": schedules.interleav
 course.plots.drawn_schedules(drawn)
 
 # %% [markdown]
-# Your two functions drew the first picture. Move the sliders: on 4 stages, from which m on do less than 30 % of the
-# turns idle, and what does a stage of each kind then hold? Both pictures are drawn, not measured: a backward pass
-# takes twice as long as a forward pass, and messages take no time. *Interleaved* gives each stage two pieces of the
-# network (the second is light). It idles less, but sends over 7 boundaries instead of 3.
+# Your two functions drew the picture with the sliders (it needs JavaScript). Move them: on 4 stages, from which m on
+# do less than 30 % of the turns idle, and what does a stage of each kind then hold? Both pictures are drawn, not
+# measured: a backward pass takes twice as long as a forward pass, and messages take no time. *Interleaved* gives each
+# stage two pieces of the network (the second is light). It idles less, but sends over 7 boundaries instead of 3.
 #
 # ## Forward down, gradients up
 #
@@ -336,20 +336,20 @@ course.check("11.7", tensor_layers.bytes_a_step)
 
 # %%
 wide = [] if profile == "smoke" else ["--width", "4096", "--batch-sizes", "256", "16384"]
-jobs = [["--backend", "nccl", "--precision", "float32"], []]  # the first for its seconds
+nccl = ["--backend", "nccl", "--precision", "float32"]  # for its seconds
+jobs = [[], nccl] if profile == "full" else [[]]
 longer = course.on_nodes(ranks, device, minutes=60)  # "full", a step: 3.2 GB on 2 ranks, 5.6 on 8
-for words in jobs if profile == "full" else jobs[1:]:
-    [cut] = course.submit("job_tensor.sbatch", *wide, *words, options=longer)
-    for step in cut.measured("step_s"):
-        sent = f"{step['bytes']:12,} bytes per step, " if step.get("bytes") else f"{'':29}"
-        print(f"batch {step['batch']:5} {step['way']:7} {sent}{step['value']:.4f} s")
-for width in (256, cut.header["width"]):
+cuts = [course.submit("job_tensor.sbatch", *wide, *more, options=longer)[0] for more in jobs]
+for step in (step for cut in cuts for step in cut.measured("step_s")):
+    sent = f"{step['bytes']:12,} bytes per step, " if step.get("bytes") else f"{'':29}"
+    print(f"batch {step['batch']:5} {step['way']:7} {sent}{step['value']:.4f} s")
+for width in dict.fromkeys((256, cuts[0].header["width"])):
     sizes = [784, *[width] * 7, 10]
     images = tensor_layers.bytes_a_step("tensor", sizes, 1, ranks, 8)
     whole = tensor_layers.bytes_a_step("data", sizes, 1, ranks, 8)
     if width == 256:
         course.predictions.compare("predict_cross", whole / images, "images", how="computed")
-course.plots.bytes_by_batch(cut, whole, images)
+course.plots.bytes_by_batch(cuts[0], whole, images)
 
 # %% [markdown]
 # **What you should see.** The lines are your formula; the dots are what the kernel counted on a rank's connections,
