@@ -10,10 +10,7 @@ from lessons.toolkit.plots.figure import GREY, by_two, look, picture, with_whisk
 
 @picture
 def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None:
-    """Plot images per second against the batch size of one device.
-
-    Whiskers: all epochs but the first.
-    """
+    """Plot images per second against the batch size of one device."""
     axes = figure.subplots()
     counts: set[int] = set()
     for place, (name, runs) in enumerate(lines.items()):
@@ -52,6 +49,8 @@ def speedups(figure: Any, series: Mapping[str, Times]) -> None:
     panels = figure.subplots(1, 3)
     counts = sorted({count for times in series.values() for count in times})
     for place, (name, times) in enumerate(series.items()):
+        if not times:
+            raise ValueError("There is no epoch time to draw: a run needs two epochs.")
         base = min(times)
         gains = {n: interval.ratio(times[base], time) for n, time in times.items()}
         gains[base] = interval.exact(1.0)  # the base's gain over itself

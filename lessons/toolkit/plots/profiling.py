@@ -39,7 +39,7 @@ def step_bars(figure: Any, run: Run) -> None:
     """Plot the steps `before` and `after` as stacked bars, with the milliseconds of each part."""
     found = parts_of(run)
     axes = canvas(figure, 7.8, 2.8)
-    longest = max(sum(parts.values()) for parts in found.values())
+    longest = max((sum(parts.values()) for parts in found.values()), default=1.0)
     for row, parts in enumerate(found.values()):
         left = 0.0
         for part, ms, colour in zip(parts, parts.values(), (*COLOURS[:4], GREY), strict=True):

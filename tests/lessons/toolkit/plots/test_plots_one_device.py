@@ -1,5 +1,6 @@
 """Tests of pictures of one device and of replicas, from runs as the autograder reads them."""
 
+import pytest
 from pictures import is_png, words
 
 from autograder.records import Epoch, Number
@@ -40,6 +41,12 @@ def test_whole_seconds_give_intervals():
     assert ends == [(1.0, 1.0), (1.59, 1.93), (2.45, 3.22)]
     assert "book" in words(figure)
     assert is_png(figure)
+
+
+def test_runs_without_an_epoch_time_are_refused():
+    times = plots.epoch_times([run_of(seconds=(9.0,))])
+    with pytest.raises(ValueError, match="two epochs"):
+        plots.speedups({"your runs": times})
 
 
 def test_runs_of_replicas_are_exact_and_the_later_one_counts():
