@@ -225,7 +225,7 @@ print(f"Your {ranks} ranks, with fewer images, lost {lost:+.4f} of one rank's ac
 # - `--without average`: Adam is not wrapped;
 # - `--without scale`: the rate is that of one rank;
 # - `--without broadcast`: nobody sends the initial parameters;
-# - `--without early`: Horovod's callback sends them, after the first batch;
+# - `--without early`: Horovod's `BroadcastGlobalVariablesCallback` sends them, after the first batch;
 # - `--without seeds`: all ranks shuffle in the same order;
 # - `--without guard`: every rank saves, under the same name.
 #
@@ -500,7 +500,7 @@ course.plots.tensor_timeline(steps[-4:-1])
 # |---|---|
 # | every line of the record says rank 0 of 1, `0.90` on each | a launcher that Horovod does not know: N runs of size 1 |
 # | loss falls, accuracy 0.863, `param_spread` 0.18, and 0 before the first step | no wrapped optimizer; Keras 3 with `hvd.DistributedOptimizer` is alike: 0.874 and 0.19 |
-# | accuracy 0.867 with `param_spread` 0; all ranks print one loss | one order of the images for all ranks |
+# | accuracy 0.866 with `param_spread` 0; all ranks print one loss | one order of the images for all ranks |
 # | four epochs instead of two, each as long; accuracy 0.913 | epochs not divided, data not divided: `samples` shows it |
 # | an error while a checkpoint is written, or the probe's `checkpoint_files` above 1 | every rank wrote it |
 #
