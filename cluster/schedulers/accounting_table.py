@@ -6,12 +6,11 @@ import click
 
 from cluster.job_file.jobfile import clock
 
-# JobIDRaw is the number that an array task itself sees, NTasks that of a step's tasks. TotalCPU and
-# MaxRSS say how much the job computed: its total CPU time, and each step's largest process.
+# JobIDRaw is the number that an array task itself sees. MaxRSS stays empty: lesson 00 asks for it.
 PARSABLE = (
     *("JobID", "User", "Account", "JobName", "Partition", "State", "ExitCode", "DerivedExitCode"),
     *("Submit", "Start", "End", "ElapsedRaw", "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES"),
-    *("NodeList", "SubmitLine", "JobIDRaw", "NTasks", "TotalCPU", "MaxRSS"),
+    *("NodeList", "SubmitLine", "JobIDRaw", "TotalCPU", "MaxRSS"),
 )
 COLUMNS = (
     *("JobID", "JobName", "Partition", "State", "ExitCode", "Elapsed", "Timelimit"),

@@ -21,7 +21,7 @@ RULES = {
 def check_9_1(scaled: Function) -> str:
     """scaled(0.1, 16, rule) is 0.1, 0.4 and 1.6 for same, sqrt and linear."""
     for rule, right in {"same": 0.1, "sqrt": 0.4, "linear": 1.6}.items():
-        advice = "By which factor does this rule multiply lr? None makes the rate smaller."
+        advice = "By which factor does this rule multiply lr? No rule makes the rate smaller."
         check_number(scaled, "scaled", (0.1, 16, rule), right, RULES, advice)
         advice = "One worker: nothing changes."
         check_number(scaled, "scaled", (0.3, 1, rule), 0.3, {}, advice)

@@ -14,7 +14,7 @@ from unittest.mock import patch
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 from lessons.toolkit.checks.shared.real_ranks import on_ranks
 
-SYNCS = ("fsync", "fdatasync")  # macOS has no fdatasync
+SYNCS = ("fsync", "fdatasync")
 GIVEN = "Compare newest with the one that you were given."
 
 
@@ -75,8 +75,7 @@ def calls_to_disk(work: Callable[[], Any]) -> list[tuple[str, int]]:
 
     with contextlib.ExitStack() as stack:
         for name in (*SYNCS, "replace", "rename"):
-            if call := getattr(os, name, None):
-                stack.enter_context(patch.object(os, name, partial(noted, name, call)))
+            stack.enter_context(patch.object(os, name, partial(noted, name, getattr(os, name))))
         work()
     return calls
 

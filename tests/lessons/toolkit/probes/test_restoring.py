@@ -1,4 +1,4 @@
-"""Tests that a checkpoint of lesson 15 has to contain what no program can compute again."""
+"""Tests that restoring.py counts what a checkpoint of lesson 15 does not restore."""
 
 import importlib
 import sys
