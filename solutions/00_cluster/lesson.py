@@ -205,7 +205,7 @@ course.predictions.compare("predict_survivor", survivor, how="saw")
 #     source ../../.venv/bin/activate
 #
 # Then choose where your jobs run, unless you did so before the first job. On a laptop, type the first line. On a
-# cluster, type the second, with its name and, if needed, the project to charge:
+# cluster, type the second, with its name (`cluster sites` lists the names) and, if needed, the project to charge:
 #
 #     cluster use laptop
 #     cluster use juwels --account PROJECT

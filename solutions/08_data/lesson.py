@@ -452,7 +452,7 @@ course.answers.note(unused_images=unused_images, never_read=never_read, four_run
 # | you see | cause |
 # |---|---|
 # | 800 images read twice, 800 never; accuracy 0.857 | each rank listed the folder itself, and saw a different order |
-# | 600 images read twice, 600 never; accuracy 0.858 | each rank drew an order of the files of its own before it took its share |
+# | 600 images read twice, 600 never; accuracy 0.858 | each rank drew its own order of the files, then took its share |
 # | 19 steps instead of 25, 400 images never read; accuracy 0.835 | the last items cut off: two files that nobody reads |
 # | `Missing ranks: 0: [HorovodAllreduce]`, and no end | unequal steps: `common_steps`, or equal shares (`DataDistributor(…, equal="drop")`, which leaves files out) |
 # | accuracy 0.837, and each rank has classes of its own (`labels_apart`) | parts sorted by class |

@@ -374,8 +374,9 @@ for run in course.submit("job_gap.sbatch", *few, *words):
 # ## The schedule in Horovod
 #
 # `train_horovod.py` is lesson 07's program with your `rates.py`, and divides the data as in lesson 08. Before every
-# step the optimizer gets the rate from `lr_at`. LARS is now an optimizer. PyTorch's momentum is your `update`. Keras'
-# is used as it is here; your repair of it is the *momentum correction* of Goyal and others (section 3).
+# step the optimizer gets the rate from `lr_at`. `lars_keras.py` turns your LARS into a Keras optimizer. PyTorch's
+# momentum is your `update`. Keras' is used as it is here; your repair of it is the *momentum correction* of Goyal and
+# others (section 3).
 #
 # In the `full` profile, the next cell also submits `nodes.py`, with lesson 03's network, on 1, 2, 4 … ranks. It is the
 # race above, with real workers.

@@ -327,16 +327,16 @@ print(f"Without messages, a step takes {measure(nodes['fsdp'], 'compute_s'):.3f}
 link_20ms = 8 * measure(nodes["fsdp"], "node_mb") / 1000 / 0.020
 ### END SOLUTION
 course.answers.note(link_20ms=f"{link_20ms:.4g}")
-speeds = (10, 30, 100, 300)  # MB/s into a node
-print("seconds per step:", *(f"{speed:3} MB/s" for speed in speeds))
+speeds = (0.1, 0.3, 1, 3)  # Gbit/s into a node
+print("seconds per step:", *(f"{speed:3} Gbit/s" for speed in speeds))
 for way, run in nodes.items():
-    computed, received = measure(run, "compute_s"), measure(run, "node_mb")
-    print(f"{way:17}", *(f"{max(computed, received / speed):8.3f}" for speed in speeds))
+    computed, received = measure(run, "compute_s"), 8 * measure(run, "node_mb") / 1000
+    print(f"{way:17}", *(f"{max(computed, received / speed):10.3f}" for speed in speeds))
 
 # %% [markdown]
 # **What you should see.** Where a faster link no longer shortens the step, messages hide. One or two Gbit/s were
-# enough for four ranks on two cores. A GPU computes thousands of times as fast as such a core, but for a larger
-# network (`link_7b`, below).
+# enough for four ranks on two cores. A GPU at 400 TFLOP/s computes thousands of times as fast as such a core (below
+# 0.1), but for a larger network (`link_7b`, below).
 #
 # ## Break it
 #

@@ -190,9 +190,9 @@ course.answers.note(best_loader=f"{best_loader:.3f}", best_overlap=f"{best_overl
 # %% [markdown]
 # ## Four slow spots
 #
-# **Exercise 14.5.** Write the four functions of `fast.py`. Each returns what its namesake in `slow.py` returns, sooner.
-# Read that file beside the trace at the top. Two functions
-# need PyTorch's documentation, of `DataLoader` and of `AdamW`.
+# **Exercise 14.5.** Write the four functions of `fast.py`. Each returns what its namesake in `slow.py` returns,
+# sooner. Read that file beside the trace at the top. Two functions need PyTorch's documentation, of `DataLoader` and
+# of `AdamW`.
 #
 # - `batches`: each text takes 2 ms to read. The texts are shuffled already.
 # - `gradients`: adding gradients of single texts (*accumulation*) is for batches that do not fit into memory.

@@ -71,7 +71,8 @@ course.answers.note(
 #
 # | what | because |
 # |---|---|
-# | the optimizer | Adam's running means and count of steps, and in PyTorch the learning rate; in float16 also the `GradScaler`'s state (lesson 14) |
+# | the optimizer | Adam's running means and count of steps, and in PyTorch the learning rate |
+# | the `GradScaler` | in float16: the scale of the loss (lesson 14) |
 # | the schedule | its place on the curve: how the rate goes on |
 # | the sampler | which samples of this epoch are still to be read, and the order of the next epoch |
 # | the random state | here, 5 % of the characters are replaced by chance; elsewhere dropout and augmentation |
@@ -91,7 +92,7 @@ course.check("15.1", sampler)
 # A job may die while it replaces its only checkpoint. So write to another file, and give it its name at the end:
 # `os.replace` renames a file at once. Readers see either the old file or the new one, never half of one. But the
 # operating system reports a write as done before the bytes are on the disk. `os.fsync` waits until what a file was
-# given is on the disk.
+# given is on the disk. (`torch.save` gives it all. Your own `write` needs a `flush` first.)
 #
 # Disks fail, too. So the program keeps the last two checkpoints, `step_*.pt`, and `newest` uses the older one if the
 # newest cannot be read. (`map_location="cpu"`: otherwise every rank loads the tensors onto rank 0's GPU.)
@@ -318,10 +319,10 @@ print("The parameters are", "equal." if equal else "no longer equal in every bit
 #
 # If only a process dies, its agent notices at once, and all agents meet again. If a *node* dies with its agent, as
 # here, only the other ranks can notice. Where its connections break, Gloo raises an error in the next allreduce.
-# Otherwise they wait for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may notice
-# (`ncclRemoteError`), or PyTorch's watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents meet
-# again, without those that no longer report, and start the program from its first line. The node of the rendezvous must
-# stay up, and on Slurm the job and its `srun` need `--no-kill`.
+# Otherwise they wait for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may
+# notice (`ncclRemoteError`), or PyTorch's watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents
+# meet again, without those that no longer report, and start the program from its first line. The node of the
+# rendezvous must stay up, and on Slurm the job and its `srun` need `--no-kill`, and the `srun` `--kill-on-bad-exit=0`.
 #
 # ## Break it
 #
@@ -362,9 +363,9 @@ course.plots.faults(broken, path="", more=["apart", "read_wrong", "lost"])
 #
 # - `twice_waste`: with an interval twice as long as the best one, how many times as large as the smallest possible
 #   waste is yours?
-# - `padded_loss`: a batch of 16 texts is computed in two pieces of 8. In the first, 100 characters count, in the second
-#   300 (the rest is padding, to make all texts equally long). Their mean losses per character are 2.0 and 3.0. What is the mean loss of the
-#   batch, whose gradient one process would follow?
+# - `padded_loss`: a batch of 16 texts is computed in two pieces of 8. In the first, 100 characters count, in the
+#   second 300 (the rest is padding, to make all texts equally long). Their mean losses per character are 2.0 and 3.0.
+#   What is the mean loss of the batch, whose gradient one process would follow?
 # - `six_records`: these are records of `break_it.py` with another network, saved after step 12 and killed after step
 #   16. In the order `nothing`, `optimizer`, `sampler`, `random`, `half`, `schedule` (which begins again, so the rate
 #   falls more slowly than it should): which is which? Write six letters.

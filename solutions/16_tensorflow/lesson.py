@@ -271,8 +271,8 @@ for way, each in {"all-reduce": workers, "synchronous": server, "asynchronous": 
 # - `table_gb`: a table has a billion rows of 64 float32 numbers. How many GB (1e9 bytes) is it? `step_mb`: a step uses
 #   4,096 different rows. How many MB does its worker read from the servers and send to them together?
 # - `which_way`: each of these jobs trained with the same 6,400 images and 32 images per worker and step. Which record
-#   is of two workers in step, which of two that did not wait, which of one worker, and which of four in step? Write the
-#   four letters in this order, as one word.
+#   is of two workers that wait for each other, which of two that do not, which of one worker, and which of four that
+#   wait? Write the four letters in this order, as one word.
 #
 # | record | mean staleness | loss of epochs 1 and 2 |
 # |---|---|---|
