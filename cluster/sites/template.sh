@@ -10,7 +10,7 @@ SITE_TITLE="One line: machine, centre, GPUs of a node"
 # slurm, pbs or laptop.
 SITE_SCHEDULER=slurm
 
-# How ranks are started, in one word for the output: srun, mpirun or mpiexec.
+# How ranks are started: srun, mpirun or mpiexec. Without srun, define launch_ranks below.
 SITE_LAUNCHER=srun
 
 # Options for srun. Every task has to see all GPUs of its job on the node: often --gpu-bind=none.
@@ -44,7 +44,8 @@ SITE_MAX_JOBS=
 # Do compute nodes reach the internet? yes or no. With no, fetch data first: lessons data fetch.
 SITE_INTERNET=no
 
-# A fast, large folder for data and checkpoints, which the job's user can write to.
+# A fast, large folder for data and checkpoints, which the job's user can write to. Not $USER, which
+# is not set everywhere: a job stops at a variable that is not set.
 SITE_SCRATCH=/scratch/$(id -un)
 
 # A suffix of the node's name for the address where ranks meet, where the fast network has its own
@@ -65,7 +66,8 @@ SITE_CONTAINER="apptainer exec --nv"
 # Where and when this file was tested, or which sources it was written from.
 SITE_TESTED="not yet"
 
-# Read by sbatch itself: they override the #SBATCH lines of a job file, so no lesson is edited.
+# Read by sbatch itself: they override the #SBATCH lines of a job file, so no lesson is edited. For a
+# partition without GPUs, see docs/sites.md.
 export SBATCH_PARTITION=${SBATCH_PARTITION:-gpu}
 # `cluster submit` sets NEEDED_GPUS_PER_NODE and NEEDED_NODES to what the job's ranks can use: for sites
 # that share nodes. With a bare sbatch they are empty.
