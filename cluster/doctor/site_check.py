@@ -7,34 +7,13 @@ from pathlib import Path
 
 import click
 
-from cluster.job_file import jobfile
 from cluster.schedulers.known import SCHEDULERS
-from cluster.sites import site_files
+from cluster.schedulers.slurm import GPU_VARIABLES
+from cluster.sites import settings, site_files
+from cluster.sites.settings import SETTINGS
 
-# Every setting: whether it is required, and its allowed values.
-WHOLE_NUMBER = re.compile(r"\d+")
-SETTINGS: dict[str, tuple[bool, re.Pattern | None]] = {
-    "SITE_NAME": (True, None),
-    "SITE_TITLE": (True, None),
-    "SITE_SCHEDULER": (True, re.compile("|".join(SCHEDULERS))),
-    "SITE_LAUNCHER": (True, re.compile(r"srun|mpirun|mpiexec|torchrun|horovodrun")),
-    "SITE_ACCOUNT": (True, re.compile(r"required|optional|none")),
-    "SITE_GPUS_PER_NODE": (False, WHOLE_NUMBER),
-    "SITE_CORES_PER_NODE": (False, WHOLE_NUMBER),
-    "SITE_CORES_PER_GPU": (False, WHOLE_NUMBER),
-    "SITE_GPU_CAPABILITY": (False, re.compile(r"\d+\.\d")),
-    "SITE_MAX_TIME": (False, None),
-    "SITE_MAX_NODES": (False, WHOLE_NUMBER),
-    "SITE_MAX_JOBS": (False, re.compile(r"[1-9]\d*")),
-    "SITE_INTERNET": (True, re.compile(r"yes|no")),
-    "SITE_SCRATCH": (True, None),
-    **dict.fromkeys(("SITE_MASTER_SUFFIX", "SITE_CONTAINER", "SITE_SRUN_OPTIONS"), (False, None)),
-    **dict.fromkeys(("SITE_SUBMIT_OPTIONS", "SITE_PBS_SELECT"), (False, None)),
-    "SITE_PBS_FILESYSTEMS": (False, None),
-    "SITE_TESTED": (True, None),
-}
 FUNCTIONS = {
-    "launch_ranks": "it starts the ranks of a job: launch_ranks N PROGRAM …",
+    "launch_ranks": "without srun, the file starts the ranks itself: launch_ranks N PROGRAM …",
     "launch": 'the file\'s last line must be: source "$(dirname "${BASH_SOURCE[0]}")/job.sh"',
 }
 
@@ -43,6 +22,7 @@ PROBE = """
 set -euo pipefail; set -a
 source "$1" >&2
 declare -F | sed 's/^declare -f[^ ]* /function /'
+! declare -f launch_ranks | grep -qw srun || echo function srun
 env -0 | tr '\\n\\0' ' \\n' | grep -E '^(SITE|SBATCH)_' || true
 """
 # As at the top of a job, where load_software runs without `set -eu`.
@@ -62,7 +42,7 @@ def site_group() -> None:
 @click.argument("name", required=False)
 def check_command(name: str | None) -> None:
     """Find out what is wrong with a site file: NAME, or the one in use."""
-    file = site_files.chosen_file(name)
+    file = site_files.course_file(name) if name else site_files.chosen_file(None)
     problems = check(file)
     for problem in problems:
         click.echo(f"{file}: {problem}")
@@ -72,19 +52,20 @@ def check_command(name: str | None) -> None:
 
 
 def check(file: Path) -> list[str]:
+    if b"\r" in file.read_bytes():
+        return [settings.WINDOWS]
     syntax = subprocess.run(["bash", "-n", str(file)], capture_output=True, text=True)
     if syntax.returncode:
-        return [
-            "not valid shell: " + line.removeprefix(f"{file}: ")
-            for line in syntax.stderr.splitlines()
-        ]
+        return [f"not valid shell: {settings.shell_error(file, syntax.stderr)}"]
     probe = ask("bash", "-c", PROBE, "check", str(file))
     if probe.returncode:
-        words = " ".join(probe.stderr.split()) or f"exit code {probe.returncode}"
+        words = settings.shell_error(file, probe.stderr)
         return [f"it fails under `set -euo pipefail`, which is on when jobs source it: {words}"]
     lines = probe.stdout.splitlines()
     functions = {line.split()[1] for line in lines if line.startswith("function ")}
     values = dict(line.split("=", 1) for line in lines if re.match("(SITE|SBATCH)_", line))
+    if values.get("SITE_SCHEDULER") == "slurm" and "srun" in functions:
+        functions -= {"launch_ranks"} if values.get("SITE_LAUNCHER") != "srun" else set()
     return [
         *(f"{name} is missing: {why}" for name, why in FUNCTIONS.items() if name not in functions),
         *settings_problems(file, values),
@@ -104,29 +85,33 @@ def ask(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def settings_problems(file: Path, values: dict[str, str]) -> list[str]:
-    problems = []
-    for name, (needed, allowed) in SETTINGS.items():
-        value = values.get(name, "")
-        if needed and not value:
-            problems.append(f"{name} is not set: see cluster/sites/template.sh")
-        elif value and allowed and not allowed.fullmatch(value):
-            is_number, words = "\\d" in allowed.pattern, allowed.pattern.replace("|", " or ")
-            words = "a number above 0, as in cluster/sites/template.sh" if is_number else words
-            problems.append(f"{name}={value} should be {words}")
+    problems = [
+        f"{name} is not set: see cluster/sites/template.sh"
+        for name, (needed, _) in SETTINGS.items()
+        if needed and not values.get(name)
+    ]
+    problems += settings.wrong_values(values)
     for name in values:
         if name.startswith("SITE_") and name not in SETTINGS:
             problems.append(f"{name} is not a known setting: see cluster/sites/template.sh")
-    try:
-        jobfile.seconds(values.get("SITE_MAX_TIME") or "0")
-    except ValueError as error:
-        problems.append(f"SITE_MAX_TIME={values['SITE_MAX_TIME']}: {error}")
+        if name.startswith("SBATCH_") and name[7:] not in settings.READ_BY_SBATCH.split():
+            problems.append(f"{name} is not a variable that sbatch reads: see man sbatch")
+    if len(gpus := gpu_variables(values)) > 1:
+        problems.append(f"{' and '.join(gpus)}: Slurm adds up what they request; set only one")
     name = values.get("SITE_NAME") or file.stem
     if file.parent == site_files.FOLDER and name != file.stem:
         problems.append(f"SITE_NAME={name} should be the file's name, {file.stem}")
-    if values.get("SITE_ACCOUNT") == "required" and not values.get("SBATCH_ACCOUNT"):
+    needs_account = values.get("SITE_ACCOUNT") == "required" and not values.get("SBATCH_ACCOUNT")
+    if needs_account and file.parent != site_files.FOLDER:  # the course's file names no account
         use = f"cluster use {name} --account YOUR_PROJECT"
         problems.append(f"this site charges every job to an account: {use}")
     return problems
+
+
+def gpu_variables(values: dict[str, str]) -> list[str]:
+    """Return the variables that request GPUs. SBATCH_GRES may request something else."""
+    filled = sorted(name for name in GPU_VARIABLES if values.get(name))
+    return [name for name in filled if name != "SBATCH_GRES" or "gpu" in values[name]]
 
 
 def machine_problems(file: Path, values: dict[str, str]) -> list[str]:
@@ -147,11 +132,18 @@ def machine_problems(file: Path, values: dict[str, str]) -> list[str]:
             said = (health.stdout + health.stderr).strip()
             return [f"the batch system does not answer: {question}: {said}"]
     if scheduler.SUBMIT_PROGRAM == "sbatch":
-        partitions = set(ask("sinfo", "--all", "--noheader", "--format=%R").stdout.split())
-        wrong = {*values.get("SBATCH_PARTITION", "").split(",")} - partitions - {""}
-        if partitions and wrong:
+        rows = ask("sinfo", "--all", "--noheader", "--format=%R %G").stdout.splitlines()
+        partitions = {row.split()[0] for row in rows if row.strip()}
+        chosen = {*values.get("SBATCH_PARTITION", "").split(",")} - {""}
+        if partitions and (wrong := chosen - partitions):
             named, there = ", ".join(sorted(wrong)), ", ".join(sorted(partitions))
             problems.append(f"SBATCH_PARTITION: there is no partition {named} here, but {there}")
+        resources = {row.split()[-1] for row in rows if row.split()[:1] == [*chosen]}
+        if resources == {"(null)"} and (gpus := gpu_variables(values)):
+            problems.append(
+                f"the partition {values['SBATCH_PARTITION']} has no GPUs, but {gpus[0]} requests"
+                f" {values[gpus[0]]}: see docs/sites.md, A partition without GPUs"
+            )
     load = ask("bash", "-c", LOAD, "load", str(file))
     if load.returncode:
         said = " ".join(load.stderr.split()[-60:]) or f"exit code {load.returncode}"

@@ -36,13 +36,11 @@ def fitted(
     programs = programs_of(job.path)
     trains = can_train(programs)
     ranks = -(-asked.ntasks // asked.nodes)
-    of_ranks = (ranks if trains else 1) if programs else most  # else programs unknown
-    gpus = min(most, by_hand or of_ranks)
+    gpus = min(most, by_hand or (ranks if trains or not programs else 1))
     needed |= {"NEEDED_GPUS_PER_NODE": str(gpus), "NEEDED_NODES": str(asked.nodes)}
     here = site_files.load(site.file, **needed)
     cores = max(1, cores_per_gpu(site) * gpus // ranks)
-    shares_nodes = bool(site.number("SITE_CORES_PER_GPU"))
-    can_use = trains or (shares_nodes and (by_hand or not programs))
+    can_use = trains or (by_hand and site.number("SITE_CORES_PER_GPU"))
     if asked.cpus_per_task >= cores or "cpus-per-task" in options or not can_use:
         return here, {}, []
     remark = (

@@ -1,7 +1,5 @@
 """List the supported batch systems. SITE_SCHEDULER in a site file selects one."""
 
-import click
-
 from cluster.schedulers import pbs, slurm
 from cluster.schedulers.contract import Scheduler, WithoutSlurm
 from cluster.schedulers.laptop import laptop
@@ -12,8 +10,4 @@ SCHEDULERS: dict[str, Scheduler] = {"slurm": slurm, **WITHOUT_SLURM}
 
 
 def scheduler_of(site: Site) -> Scheduler:
-    if site.scheduler not in SCHEDULERS:
-        raise click.ClickException(
-            f"{site.file}: SITE_SCHEDULER={site.scheduler!r} is none of {', '.join(SCHEDULERS)}"
-        )
     return SCHEDULERS[site.scheduler]

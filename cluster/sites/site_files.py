@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from autograder.errors import SettingsError
+from cluster.sites import settings
 
 FOLDER = Path(__file__).parent
 NOT_SITES = {"into_image", "job", "pbs_job", "template"}  # shared parts and the template, not sites
@@ -39,10 +40,7 @@ class Site:
 
     def number(self, name: str) -> int:
         """Return a setting that is a whole number; 0 if the file leaves it empty."""
-        value = self.settings.get(name) or "0"
-        if not value.isdecimal():
-            raise SettingsError(f"{self.settings_file}: {name}={value} should be a whole number")
-        return int(value)
+        return int(self.settings.get(name) or 0)
 
     def variable(self, name: str) -> str:
         """Return a variable's value as the batch system will see it."""
@@ -57,17 +55,21 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.sh") if path.stem not in NOT_SITES)
 
 
-def file_of(name: str) -> Path:
-    """Return the file for `--site NAME`: the personal one if it fits, otherwise the course's."""
+def course_file(name: str) -> Path:
+    """Return the course's file for a site, or the template's."""
     if name not in [*names(), "template"]:
         raise SettingsError(
             f"there is no site {name}: choose one of {', '.join(names())},"
             " or copy cluster/sites/template.sh"
         )
-    mine = personal_file()
-    if mine.is_file() and f"sites/{name}.sh" in mine.read_text():
-        return mine
     return FOLDER / f"{name}.sh"
+
+
+def file_of(name: str) -> Path:
+    """Return the file for `--site NAME`: the personal one if it fits, otherwise the course's."""
+    course, mine = course_file(name), personal_file()
+    fits = mine.is_file() and f"sites/{name}.sh" in mine.read_text()
+    return mine if fits else course
 
 
 def chosen_file(name: str | None) -> Path:
@@ -125,16 +127,20 @@ def load(file: Path, **needed: str) -> Site:
         timeout=30,
     )
     if shell.returncode:
-        message = shell.stderr.decode(errors="replace").strip() or "it ended with an error"
-        raise click.ClickException(f"{file}: {message}")
+        said = settings.shell_error(file, shell.stderr.decode(errors="replace"))
+        raise click.ClickException(f"{file}: {said}")
     after = dict(entry.split("=", 1) for entry in shell.stdout.decode().split("\0") if "=" in entry)
-    settings = {key: value for key, value in after.items() if key.startswith("SITE_")}
+    values = {key: value for key, value in after.items() if key.startswith("SITE_")}
     exports = {
         key: value
         for key, value in after.items()
         if re.match(r"(SBATCH|COURSE|SACCT|SQUEUE)_", key) and os.environ.get(key) != value
     }
-    name = settings.get("SITE_NAME")
-    if not name:
-        raise click.ClickException(f"{file}: it sets no SITE_NAME; is it a site file?")
-    return Site(name, file.resolve(), settings, exports | {"COURSE_SITE": str(file.resolve())})
+    for name in ("SITE_NAME", "SITE_SCHEDULER"):
+        if not values.get(name):
+            raise click.ClickException(f"{file}: it sets no {name}; is it a site file?")
+    exports["COURSE_SITE"] = str(file.resolve())
+    site = Site(values["SITE_NAME"], file.resolve(), values, exports)
+    if wrong := next(settings.wrong_values(values | exports), None):
+        raise SettingsError(f"{site.settings_file}: {wrong}")
+    return site

@@ -54,8 +54,7 @@ def with_python(_context: click.Context, option: click.Parameter, folder: str | 
 @click.option("--data", type=FOLDER, help="Folder of the data sets.")
 def use_command(name: str, **mine: str | None) -> None:
     """Choose the computer that jobs run on."""
-    course = site_files.FOLDER / f"{name}.sh"
-    site_files.file_of(name)  # raises if there is no such site
+    course = site_files.course_file(name)
     settings = site_files.load(course).settings
     personal = {PERSONAL[option]: value for option, value in mine.items() if value}
     personal.setdefault("COURSE_ENVIRONMENT", sys.prefix)
@@ -92,10 +91,14 @@ def write(course: Path, personal: dict[str, str], programs: Iterable[Path]) -> P
 def sites_command() -> None:
     """List the sites and mark the current one with an asterisk."""
     used = None
-    with contextlib.suppress(site_files.NoSiteError):  # one must still be chosen
+    with contextlib.suppress(click.ClickException):  # one must still be chosen, or mended
         used = site_files.current()
     for name in site_files.names():
-        settings = site_files.load(site_files.FOLDER / f"{name}.sh").settings
+        try:
+            settings = site_files.load(site_files.course_file(name)).settings
+        except click.ClickException as error:
+            click.echo(f"! {name:<13} {error.message}: cluster site check {name}")
+            continue
         mark = "*" if used and name == used.name else " "
         click.echo(f"{mark} {name:<13} {settings['SITE_TITLE']}")
         click.echo(f"  {'':<13} tested: {settings['SITE_TESTED']}")

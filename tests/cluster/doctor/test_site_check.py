@@ -38,6 +38,14 @@ def test_nothing_is_wrong_with_a_site_file(name, monkeypatch):
             ),
             ("SITE_MAX_TIME=02:00:00", "SITE_MAX_TIME=2h", "SITE_MAX_TIME=2h: a time is minutes"),
             ("SITE_SCHEDULER=slurm", "SITE_SCHEDULER=pbs", "launch_ranks is missing"),
+            ("SITE_LAUNCHER=srun", "SITE_LAUNCHER=mpirun", "launch_ranks is missing"),
+            ("SITE_SCRATCH=", "SBATCH_TIME=9\nSITE_SCRATCH=", "SBATCH_TIME is not a variable"),
+            (
+                "SITE_SCRATCH=",
+                "SBATCH_GPUS=1\nSITE_SCRATCH=",
+                "SBATCH_GPUS and SBATCH_GPUS_PER_NODE",
+            ),
+            ("SITE_TESTED=", "\r\nSITE_TESTED=", "lines end as on Windows"),
             (
                 'source "$(dirname',
                 ': "$(dirname',
@@ -46,7 +54,7 @@ def test_nothing_is_wrong_with_a_site_file(name, monkeypatch):
             ("SITE_INTERNET=no", "SITE_INTERNET=$NOWHERE", "NOWHERE: unbound variable"),
             ("SITE_INTERNET=no", "", "charges every job to an account"),
         ],
-        quick=6,
+        quick=8,
     ),
 )
 def test_what_is_wrong_with_a_site_file_is_said(shell, old, new, problem):
@@ -65,12 +73,16 @@ def test_the_batch_system_is_asked_for_the_partition_and_the_modules_are_loaded(
         text.replace('$(dirname "${BASH_SOURCE[0]}")', str(site_files.FOLDER))
     )
     shell.environment["COURSE_SITE"] = str(shell.folder / "mine.sh")
-    programs(sbatch="", scontrol="echo Slurmctld is UP", sinfo="echo batch; echo devel")
+    sinfo = "echo batch gpu:4; echo 'devel (null)'"
+    programs(sbatch="", scontrol="echo Slurmctld is UP", sinfo=sinfo)
     said = shell.cluster("site", "check", ok=False).stdout
     assert "SBATCH_PARTITION: there is no partition gpu here, but batch, devel" in said
     assert "load_software fails on this machine: no such module" in said
     shell.environment["SBATCH_PARTITION"] = "batch,devel"
-    assert "SBATCH_PARTITION" not in shell.cluster("site", "check", ok=False).stdout
+    assert "partition" not in shell.cluster("site", "check", ok=False).stdout.lower()
+    shell.environment["SBATCH_PARTITION"] = "devel"
+    said = shell.cluster("site", "check", ok=False).stdout
+    assert "the partition devel has no GPUs, but SBATCH_GPUS_PER_NODE requests 4" in said
     programs(scontrol="echo Slurmctld is DOWN")
     said = shell.cluster("site", "check", ok=False).stdout
     assert "the batch system does not answer: scontrol ping: Slurmctld is DOWN" in said

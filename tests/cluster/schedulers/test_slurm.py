@@ -37,7 +37,8 @@ SHARES = [
     ("snellius", "-n2", ALONE, "SBATCH_GPUS_PER_NODE=1", "--ntasks=2"),
     ("perlmutter", "--gpus=a100:2 -n1", KERAS, "SBATCH_QOS=shared", "--cpus-per-task=64"),
     ("juwels", "-n1", KERAS, "SBATCH_GRES=gpu:4", "--cpus-per-task=12"),
-    ("snellius", "-n2", {}, "SBATCH_GPUS_PER_NODE=2", ""),
+    ("snellius", "-n2", {"other.py": ""}, "SBATCH_GPUS_PER_NODE=2", ""),
+    ("snellius", "-n1", {}, "SBATCH_GPUS_PER_NODE=1", "--ntasks=1"),
 ]
 
 
@@ -47,7 +48,8 @@ SHARES = [
 def test_where_parts_of_a_node_are_given_a_job_asks_for_what_it_can_use(
     slurm, site, words, program, environment, called
 ):
-    slurm.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1", "--time=00:10:00")
+    launch = "launch python -u train.py" if program else "launch bash -c date"
+    slurm.write("job.sbatch", launch, "--cpus-per-task=1", "--time=00:10:00")
     for name, text in program.items():
         (slurm.folder / name).write_text(text)
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
@@ -175,7 +177,12 @@ def test_the_file_to_correct_is_the_one_that_sets_the_value(slurm):
 
 @pytest.mark.parametrize(
     ("line", "word"),
-    [("SITE_SCRATCH=$NOWHERE", "NOWHERE"), ("SITE_GPUS_PER_NODE=four", "SITE_GPUS_PER_NODE=four")],
+    [
+        ("SITE_SCRATCH=$NOWHERE", "NOWHERE"),
+        ("SITE_GPU_CAPABILITY=A100", "SITE_GPU_CAPABILITY=A100"),
+        ("SITE_MAX_TIME=1h", "SITE_MAX_TIME=1h"),
+        ("SBATCH_ACCOUNT=a\r", "SBATCH_ACCOUNT has a carriage return"),
+    ],
 )
 def test_a_site_file_with_which_every_job_would_fail_is_refused(slurm, line, word):
     slurm.environment["COURSE_SITE"] = slurm.write("mine.sh", f"source {FOLDER}/box.sh\n{line}")
