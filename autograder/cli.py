@@ -1,6 +1,7 @@
 """The `autograder` command. Each subcommand is a module in commands/, imported when called."""
 
 import importlib
+from typing import Any
 
 import click
 
@@ -27,6 +28,14 @@ class LazyGroup(click.Group):
         with_exit_codes(self)
         self.lazy = lazy
         self.commands.update({name: click.Command(name) for name in lazy})  # to suggest for a slip
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if not error.filename:  # not about one of the user's files, such as a closed pipe
+                raise
+            raise click.ClickException(f"{error.filename}: {error.strerror}") from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.lazy)

@@ -48,11 +48,6 @@ LAUNCHERS = (
     Launcher("srun", "", ("SLURM_PROCID",), ("SLURM_LOCALID",), STEP_SIZE, ()),
     Launcher("torchrun", "", *TORCH),  # torch.distributed's names, set by hand or by a library
 )
-VARIABLES = frozenset(
-    name
-    for each in LAUNCHERS
-    for name in (each.mark, *each.rank, *each.local_rank, *each.size, *each.local_size)
-) - {""}
 NO_STEP = 2**32 - 16  # these steps only: the batch script itself, or a shell inside `salloc`
 
 

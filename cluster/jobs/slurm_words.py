@@ -10,13 +10,12 @@ import argparse
 import os
 import signal
 import sys
-from pathlib import Path
 
 import click
 
 from autograder.errors import SettingsError
 from cluster.job_file.jobfile import JobFileError
-from cluster.job_file.sbatch_options import OptionError, take_options
+from cluster.job_file.sbatch_options import OptionError
 from cluster.jobs.submit import submit_words
 from cluster.schedulers import accounting_table
 from cluster.schedulers.known import WITHOUT_SLURM
@@ -59,11 +58,6 @@ def main(words: list[str]) -> int:
 
 
 def sbatch(words: list[str], site: Site) -> None:
-    _, rest = take_options(words)
-    if not rest:
-        raise SettingsError(f"no job file is named: {FORMS['sbatch']}")
-    if not Path(rest[0]).is_file():
-        raise SettingsError(f"there is no such job file: {rest[0]}")
     submit_words(words, site, show=remark)
 
 

@@ -44,10 +44,6 @@ def submit_command(words: tuple[str, ...]) -> None:
         submit_words(list(words), site)
     except (jobfile.JobFileError, OptionError) as error:
         raise SettingsError(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(
-            f"{error.filename}: {error.strerror}; the job was not submitted"
-        ) from None
 
 
 def on_error_stream(line: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from autograder import data_files
 from cluster.sites import site_files
 
 NAME = "dl-course"
@@ -77,12 +78,9 @@ def install_command() -> None:
     from jupyter_core.paths import jupyter_data_dir
 
     folder = Path(jupyter_data_dir()) / "kernels" / NAME
-    try:
-        if folder.exists() and OURS not in (folder / "kernel.json").read_text():
-            raise click.ClickException(f"{folder} is another program's kernel: move it away")
-        write(folder)
-    except OSError as error:
-        raise click.ClickException(f"{folder}: {error.strerror}") from None
+    if folder.exists() and OURS not in (folder / "kernel.json").read_text():
+        raise click.ClickException(f"{folder} is another program's kernel: move it away")
+    write(folder)
     click.echo(f"{DISPLAY_NAME}: {sys.prefix}")
     click.echo(f"Written: {folder}. Select it in Jupyter under Kernel, Change Kernel.")
 
@@ -99,17 +97,9 @@ def write(folder: Path) -> None:
         "language": "python",
         "metadata": {"debugger": True, OURS: {"environment": sys.prefix}},
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    replace(start, start_script(), 0o755)
-    replace(folder / "kernel.json", json.dumps(spec, indent=1) + "\n", 0o644)
-
-
-def replace(file: Path, text: str, mode: int) -> None:
-    """Replace the file in one step, so that Jupyter never reads half of it."""
-    new = file.with_name(f".{file.name}.{os.getpid()}")
-    new.write_text(text)
-    new.chmod(mode)
-    new.replace(file)
+    data_files.write(start, start_script())
+    start.chmod(0o755)
+    data_files.write(folder / "kernel.json", json.dumps(spec, indent=1) + "\n")
 
 
 def start_script() -> str:

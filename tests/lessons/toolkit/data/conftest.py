@@ -6,7 +6,7 @@ import pytest
 from generated_data import World, make_world
 from local_mirror import Mirror
 
-from cluster import launchers
+from cluster.launchers import LAUNCHERS
 from lessons.toolkit.data.loading import JOB
 
 
@@ -21,7 +21,10 @@ def world(generated, tmp_path, monkeypatch) -> World:
     for name in list(os.environ):
         if name.startswith("COURSE_") or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
-    for name in (*launchers.VARIABLES, *JOB):
+    ranks = {
+        name for way in LAUNCHERS for name in (way.mark, *way.rank, *way.local_rank, *way.size)
+    }
+    for name in (*ranks, *JOB):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COURSE_CATALOGUE", str(generated.catalogue))
     monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "cache"))
