@@ -207,14 +207,6 @@ def of_lesson(pieces: list[Piece], wanted: Wanted) -> Lessons:
     return {wanted.lesson: own if any(p.kind in WORK for p in own) else pieces}
 
 
-def joined_folders(pieces: Collection[Piece]) -> list[Note]:
-    """Return a doubt if several folders or archives have work on one lesson, and are no copies."""
-    work = ((piece.item.path.name, digest_of(piece.path)) for piece in pieces if piece.kind in WORK)
-    folders = {name: frozenset(digests) for name, digests in grouped(work).items()}
-    several = len({*folders.values()}) > 1
-    return [note_of(FindingCode.FOLDERS_JOINED, "", ", ".join(folders))] if several else []
-
-
 def row_of(
     owner: Owned, lesson: str, pieces: Collection[Piece], notes: list[Note], wanted: Wanted
 ) -> tuple[Row, dict[str, Path]]:
@@ -224,8 +216,10 @@ def row_of(
     """
     pieces, odd = keep_latest(pieces, owner.items)
     notes += odd
-    if wanted.platform == FOLDERS:
-        notes += joined_folders(pieces)
+    own = [piece for piece in pieces if piece.kind in WORK and wanted.platform == FOLDERS]
+    work = grouped((piece.item.path.name, digest_of(piece.path)) for piece in own)
+    if len({*map(frozenset, work.values())}) > 1:  # they are no copies
+        notes.append(note_of(FindingCode.FOLDERS_JOINED, "", ", ".join(work)))
     time, odd = submitted(pieces)
     if not pieces:  # nothing could be read, but the platform knows when it was submitted
         time = latest(item.submitted for item in owner.items)

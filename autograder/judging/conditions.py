@@ -135,14 +135,8 @@ def judge_case(case: Case) -> Part:
         status = BORDERLINE
     elif status in (FAILED, PARTIAL) and certain == BORDERLINE and partial_from(condition):
         hint = RUN_AGAIN
-    largest, run = case.hand_in.rubric.runs[case.name].largest, case.run
-    too_small = run and largest and (condition.metric == largest or run.workers == 1)
-    if (
-        run
-        and too_small
-        and not credit
-        and (why := larger_unfinished(case.hand_in, case.name, run))
-    ):
+    run = None if credit else case.run
+    if run and (why := larger_unfinished(case.hand_in, case.name, run, condition.metric)):
         actual, hint = f"{actual}; on more workers, {why.reason}", why.try_
     return Part(title, status, credit, expected, actual, value.where[:4], hint, code=code)
 

@@ -219,11 +219,13 @@ def by_size(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
     return [(value.value, run) for value, run in values if isinstance(value, Measure)]
 
 
-def larger_unfinished(hand_in: HandIn, name: str, counts: Run) -> NotMeasured | None:
-    """Return why the latest run on more workers, or of the tested program, did not finish."""
-    for each in filter(None, (name, hand_in.rubric.runs[name].program_of)):
-        ended = [run for run in hand_in.runs_by_name[each] if run.outcome != Outcome.COMPLETED]
-        larger = [run for run in ended if (run.workers or 0) > (counts.workers or 0)]
+def larger_unfinished(hand_in: HandIn, name: str, run: Run, metric: str) -> NotMeasured | None:
+    """Return why a run on more workers did not finish, if that may be why `run` is too small."""
+    choice = hand_in.rubric.runs[name]
+    asked = choice.largest and (metric == choice.largest or run.workers == 1)
+    for each in filter(None, (name, choice.program_of)) if asked else ():
+        ended = [one for one in hand_in.runs_by_name[each] if one.outcome != Outcome.COMPLETED]
+        larger = [one for one in ended if (one.workers or 0) > (run.workers or 0)]
         if larger:
             return did_not_finish(each, larger[-1])
     return None

@@ -41,10 +41,7 @@ def plain_value(number: Number | None) -> float | None:
 
 
 def throughput(run: Run) -> float | None:
-    """Return the printed throughput, otherwise that of the median epoch after the first, as graded.
-
-    With few and uneven epochs, the median of their rates would be another number.
-    """
+    """Return the printed throughput, otherwise that of the median epoch after the first."""
     if run.throughput is not None:
         return run.throughput.value
     later = run.epochs[1:]

@@ -18,7 +18,6 @@ from autograder.verdict import WAITS, Grade
 
 # Headers in English and German
 GRADE, FEEDBACK = ("grade", "bewertung"), "feedback"
-LONGEST_REASON = 160  # characters
 MAXIMUM = ("max", "bestwertung", "höchst")
 
 
@@ -86,7 +85,7 @@ def comment(row: Grade) -> str:
     """Return the comment for the student, without the time, which Moodle shows."""
     less = (c for c in row.checks if c.score < c.points and c.status != WAITS)
     lost = (
-        f"{c.title}: {points(c.score)}/{points(c.points)} ({shortened(c.actual, LONGEST_REASON)})"
+        f"{c.title}: {points(c.score)}/{points(c.points)} ({shortened(c.actual, 160)})"
         for c in less
     )
     total = "" if row.score is None else f"{points(row.score)}/{points(row.max_score)}"
