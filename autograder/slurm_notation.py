@@ -8,7 +8,7 @@ import re
 from itertools import product
 
 # What the grader reads of sacct, for --format.
-SACCT_FORMAT = "jobid,jobidraw,user,state,start,end,ncpus,alloctres,nodelist,totalcpu"
+SACCT_FORMAT = "jobid,jobidraw,user,state,submit,start,end,ncpus,alloctres,nodelist,totalcpu"
 
 
 MOST = 1 << 16  # nodes, as many as Slurm itself knows
