@@ -24,6 +24,7 @@ class Audience(StrEnum):
 
 
 STUDENT, BOTH, INSTRUCTOR = Audience
+SAME_RESULT = "a run with other settings or accuracy has the same losses or parameters{name}"
 
 
 class FindingCode(StrEnum):
@@ -83,7 +84,7 @@ class FindingCode(StrEnum):
     # Another student submitted the same.
     SHARED_RUN = auto(), DOUBT, "the same run was also submitted by {name}", INSTRUCTOR
     SHARED_JOB = auto(), DOUBT, "a run of the same job was also submitted by {name}", INSTRUCTOR
-    SHARED_RESULT = auto(), DOUBT, "the same losses or parameters in another run{name}", INSTRUCTOR
+    SHARED_RESULT = auto(), DOUBT, SAME_RESULT, INSTRUCTOR
     # Doubts about a run or its program.
     OTHER_PROGRAM = auto(), DOUBT, "The submitted program is not the one that ran"
     OTHER_ACCOUNT = auto(), DOUBT, "The job belongs to another account", INSTRUCTOR

@@ -88,7 +88,8 @@ def _of_interval(question: Question, answer: WrittenAnswer, truth: float, part: 
 
 def _no_answer(hand_in: HandIn, key: str, expected: str) -> Part:
     hint = "in answers.txt, write one line `id = value` for each question"
-    part = Part(key, FAILED, 0, expected, "no answer", (), hint, code=ReasonCode.NO_ANSWER)
+    actual = "no answer in answers.txt, or no such file"
+    part = Part(key, FAILED, 0, expected, actual, (), hint, code=ReasonCode.NO_ANSWER)
     names = {note: PurePath(file_of(note)).name for note in hand_in.unseen}
     unseen = [note for note, name in names.items() if is_answers(name) or is_package(name)]
     if hand_in.answers or not unseen:

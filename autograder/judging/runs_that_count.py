@@ -22,8 +22,8 @@ from autograder.submissions.kinds import is_answers, output_name
 WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
 SUBMIT_IT = "submit the job to the scheduler, and later its output to your instructor"
 PRINT_IT = (
-    "submit a run as the rubric asks for it; if {file} is that run, let the program print so; "
-    "`autograder read` shows what the grader finds in a file"
+    "submit a run as the rubric asks for it; if {file} is that run, let the program print its "
+    "number of workers or write a run record; `autograder read` shows what the grader finds"
 )
 MAY_BE_WHOLE = (Outcome.COMPLETED, Outcome.UNKNOWN)
 
