@@ -49,6 +49,8 @@ def test_the_grader_alone(tmp_path):
     assert run("grade", *words) in (0, 1)
     assert grades(tmp_path / "grades") == {("ada", "01"): 4, ("ben", "01"): 4}
     assert evidence(tmp_path / "grades") == {"ada": "unverified", "ben": "contradicted"}
+    looks = [line.split(",", 10)[10] for line in (tmp_path / "grades/grades.csv").open()][1:]
+    assert looks[1].strip('",\n') in (DOCS / "own-course.md").read_text()
 
 
 def test_the_first_class(tmp_path):

@@ -6,7 +6,7 @@ edit that describes a submission no longer applies when another one replaces tha
 
 folder,students,group,lesson,submitted,late,from,doubts
 ada/02,ada,,02,2026-03-01T20:00:00+00:00,,moodle,
-team 1/02,ada; ben,team 1,02,,yes,canvas,archive damaged: work.zip: cut off
+team 1/02,ada; ben,team 1,02,,yes,canvas,archive unopened: work.zip: cut off
 """
 
 import csv
