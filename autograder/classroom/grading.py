@@ -12,12 +12,7 @@ from autograder.evidence import examine, programs
 from autograder.evidence.examine import traits_of
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, by_time
-from autograder.judging.runs_that_count import (
-    is_probe,
-    program_of,
-    run_that_counts,
-    runs_compared,
-)
+from autograder.judging.runs_that_count import is_probe, program_of, run_that_counts, runs_compared
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.notes import Note, make_note

@@ -10,13 +10,7 @@ from functools import lru_cache
 
 from autograder.codes import EvidenceLevel, FindingCode as Code
 from autograder.evidence.examine import Examined
-from autograder.evidence.outside_gaps import (
-    MOST_LINES,
-    Line,
-    compare,
-    marks_of,
-    meaningful,
-)
+from autograder.evidence.outside_gaps import MOST_LINES, Line, compare, marks_of, meaningful
 from autograder.notes import Note, make_note
 from autograder.records import Run
 from autograder.safe_text import shortened
