@@ -55,6 +55,8 @@ def tolerance(written: str | float) -> tuple[float, float]:
         if not percent:
             raise ValueError(f"a tolerance is a number or a percentage, not {written!r}")
         return float(percent[1]) / 100, 0.0
+    if written < 0:
+        raise ValueError("a tolerance is not negative")
     return 0.0, float(written)
 
 

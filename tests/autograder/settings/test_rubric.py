@@ -73,6 +73,7 @@ MISTAKES = [
     ("equal: 407050", "at_least: 2, half_from: {metric: epochs, of: torch}", 11, "no run 'torch'"),
     ("equal: 407050", "equal: {smoke: 3}", 11, "both smoke and full"),
     ("equal: 407050", "equal: 1, tolerance: 2 percent", 11, "percentage"),
+    ("equal: 407050", "equal: 1, tolerance: -1", 11, "is not negative"),
     ("points: 1\n    require", "points: one\n    require", 9, "should be a valid number; found"),
     ("answers: [gpu]", "answers: [cpu]", 15, "no 'cpu' under answers"),
     ("kind: word", "kind: essay", 19, "prediction"),
