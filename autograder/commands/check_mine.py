@@ -31,10 +31,7 @@ from autograder.submissions.walk import why as reason_of
 )
 @rubrics_option
 def check_mine_command(
-    folders: tuple[Path, ...],
-    lesson: str | None,
-    profile: Profile | None,
-    rubrics: Path,
+    folders: tuple[Path, ...], lesson: str | None, profile: Profile | None, rubrics: Path
 ) -> None:
     """Grade your own FOLDERS (default: this one) before you submit them.
 

@@ -42,11 +42,7 @@ from autograder.wording import counted
 )
 @click.option("--rubrics", type=THERE, help="Folder of rubrics NN.yaml.")
 def collect_command(
-    class_file: Path | None,
-    downloads: tuple[Path, ...],
-    platform: str,
-    into: Path,
-    **options: Any,
+    class_file: Path | None, downloads: tuple[Path, ...], platform: str, into: Path, **options: Any
 ) -> None:
     """Turn a platform's DOWNLOADS, folders or zips, into CLASS/<student>/<lesson>/.
 

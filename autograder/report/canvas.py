@@ -61,7 +61,7 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], export: Path) ->
         if has_points:
             result.students.append(student)
         else:
-            result.without.append(natural(line[0]))
+            result.without.append(" ".join(reversed(line[0].strip().split(", ", 1))))
     kept = [*range(header.index("Section") + 1), *places.values()]
     result.lines = [[line[place] for place in kept] for line in [header + names, *table]]
     graded = {student for (student, _), row in by_key.items() if canvas_cell(row, 1.0) is not None}
@@ -79,8 +79,3 @@ def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Grade]) -
         if lesson is not None:
             places[lesson] = place
     return places
-
-
-def natural(name: str) -> str:
-    """Return `Ada Lovelace` for Canvas's `Lovelace, Ada`."""
-    return " ".join(reversed(name.strip().split(", ", 1)))

@@ -81,6 +81,6 @@ def of_class(
     for worksheet in worksheets:
         from autograder.report import moodle
 
-        files[moodle.filled_name(worksheet)], sentence = moodle.filled(rows, people, worksheet)
+        files[f"moodle-{worksheet.stem}.csv"], sentence = moodle.filled(rows, people, worksheet)
         sentences.append(sentence)
     return files, sentences

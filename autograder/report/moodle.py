@@ -48,7 +48,7 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path)
     names = [name.strip().casefold() for name in header]
     comments = [i for i, name in enumerate(names) if name.startswith(FEEDBACK)]
     maxima = [i for i, name in enumerate(names) if any(word in name for word in MAXIMUM)]
-    result = filling.Filled(filled_name(worksheet), [header, *(line for _, line in lines)])
+    result = filling.Filled(f"moodle-{worksheet.stem}.csv", [header, *(line for _, line in lines)])
     for student, line in lines:
         line += [""] * (len(header) - len(line))
         row = graded.get(student)
@@ -75,10 +75,6 @@ def participant(cell: str) -> str:
     """Return the student's participant number, which differs between assignments."""
     number = PARTICIPANT.match(cell.strip())
     return number[1] if number else ""
-
-
-def filled_name(worksheet: Path) -> str:
-    return f"moodle-{worksheet.stem}.csv"
 
 
 def comment(row: Grade) -> str:
