@@ -37,11 +37,18 @@ def test_the_form_asks_for_what_the_centre_needs(session, settings, fields):
     assert set(form["form"]) <= set(form["attributes"])
 
 
-def test_settings_that_are_not_filled_in_are_a_sentence(tmp_path):
-    app = install_app(tmp_path, portal="", site="")
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"portal": "", "site": ""}, "fill in portal, site"),
+        ({"queues": "cpu"}, "queues: write a list"),
+    ],
+)
+def test_settings_that_are_wrong_are_a_sentence(tmp_path, settings, words):
+    app = install_app(tmp_path, **settings)
     done = ruby(app, tmp_path / "session")
     assert done.returncode
-    assert "settings.yml: fill in portal, site" in done.stderr
+    assert f"settings.yml: {words}" in done.stderr
 
 
 @pytest.mark.parametrize(
