@@ -62,7 +62,7 @@ def in_words(found: Mapping[str, list[str]]) -> Iterator[str]:
     for number in sorted(found, key=lambda number: (int(number.split(".")[0]), number)):
         by_files.setdefault(tuple(found[number]), []).append(number)
     if by_files:
-        yield "The solutions of these gaps are in other files of this release:"
+        yield "Lessons of this release show these solutions. To hide one, leave its lesson out:"
     for files, numbers in by_files.items():
         short = ", ".join(file.removeprefix("lessons/") for file in files)
         yield f"  {', '.join(numbers)}: {short}"
