@@ -35,7 +35,15 @@ def fetch(entry: Entry, folder: Path, where: list[Path], mend: bool = False) -> 
     with _one_at_a_time(folder, entry.name):
         if mend:
             _delete_broken(entry, folder, where)
-        if missing := set(entry.files) - files.find(entry, where).keys():
+        missing = set(entry.files) - files.find(entry, where).keys()
+        known = files.find(entry, files.folders())
+        copies = {
+            file: known[file]
+            for file in missing & known.keys()
+            if not files.problem(entry, known[file], known)
+        }
+        _keep(entry, copies, folder / entry.folders[0])
+        if missing := missing - copies.keys():
             _download(entry, missing, folder / entry.folders[0])
         found = files.find(entry, where)
         packed = {file: path for file, path in found.items() if path.name.endswith(files.ARCHIVES)}
