@@ -104,8 +104,9 @@ def located(cell: Any, error: str, cells: list[Any], folder: Path) -> str:
 def is_named(file: str, folder: Path) -> bool:
     """Return whether the lesson's texts mention this missing module as a program, not a package."""
     texts = [notebook_in(folder), *folder.glob("*.sbatch")]
+    name = re.compile(rf"\b{re.escape(file)}")  # torch.py is no end of train_torch.py
     missing = not (folder / file).exists()
-    return missing and any(file in text.read_text(errors="replace") for text in texts)
+    return missing and any(name.search(text.read_text(errors="replace")) for text in texts)
 
 
 def place_of_syntax(cell: Any, folder: Path) -> tuple[str, int, str]:

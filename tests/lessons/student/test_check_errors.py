@@ -62,8 +62,9 @@ def test_a_syntax_error_of_a_program_is_named_with_its_line(student, lessons_com
 
 @pytest.mark.slow
 def test_a_package_that_is_missing_is_no_missing_program(student, lessons_command):
-    (student / "train.py").write_text("import no_such_package\n")
+    (student / "train.py").write_text("import in_package\n")
+    (student / "job.sbatch").write_text("launch python train_in_package.py\n")
     done = lessons_command("check", "01")
-    said = "ModuleNotFoundError in train.py, line 1: No module named 'no_such_package'"
+    said = "ModuleNotFoundError in train.py, line 1: No module named 'in_package'"
     assert said in done.output
     assert "is missing in" not in done.output
