@@ -21,8 +21,8 @@ FUNCTIONS = {
 PROBE = """
 set -euo pipefail; set -a
 source "$1" >&2
+case ${SITE_LAUNCHER:-srun}$(declare -f launch_ranks) in mpi*srun*) unset -f launch_ranks ;; esac
 declare -F | sed 's/^declare -f[^ ]* /function /'
-! declare -f launch_ranks | grep -qw srun || echo function srun
 env -0 | tr '\\n\\0' ' \\n' | grep -E '^(SITE|SBATCH)_' || true
 """
 # As at the top of a job, where load_software runs without `set -eu`.
@@ -64,8 +64,6 @@ def check(file: Path) -> list[str]:
     lines = probe.stdout.splitlines()
     functions = {line.split()[1] for line in lines if line.startswith("function ")}
     values = dict(line.split("=", 1) for line in lines if re.match("(SITE|SBATCH)_", line))
-    if values.get("SITE_SCHEDULER") == "slurm" and "srun" in functions:
-        functions -= {"launch_ranks"} if values.get("SITE_LAUNCHER") != "srun" else set()
     return [
         *(f"{name} is missing: {why}" for name, why in FUNCTIONS.items() if name not in functions),
         *settings_problems(file, values),

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from cluster.job_file.sbatch_options import take_options, unknown
+from autograder.errors import SettingsError
+from cluster.job_file.sbatch_options import OptionError, take_options, unknown
 
 T = TypeVar("T")
 MARK = "#SBATCH"
@@ -17,7 +18,7 @@ MARK = "#SBATCH"
 FILLED = ("nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output", "error", "array")
 
 
-class JobFileError(ValueError):
+class JobFileError(SettingsError):
     """A job file that cannot be submitted, explained in one sentence with file and line."""
 
 
@@ -98,9 +99,7 @@ def _directive(line: str, where: str) -> dict[str, str]:
                 options[[*taken][-1]] = words.pop(0)
             elif words:
                 raise JobFileError(f"{where}: sbatch: not an option: {words[0]!r} in {line}")
-    except ValueError as error:
-        if isinstance(error, JobFileError):
-            raise
+    except (ValueError, OptionError) as error:
         # shlex's own message is "No closing quotation"
         raise JobFileError(f"{where}: sbatch: {error}: {line}") from None
     return options

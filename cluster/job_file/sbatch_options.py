@@ -1,5 +1,7 @@
 """Read and write the options of `sbatch` that the course uses. Others are passed on unread."""
 
+from autograder.errors import SettingsError
+
 # Long names, and `=` with the short letter if there is one. These need a value: `-N 2`, `--mem=4G`.
 VALUES = """
 account=A array=a begin=b chdir=D comment constraint=C cpu-bind cpus-per-gpu cpus-per-task=c
@@ -22,7 +24,7 @@ WITH_VALUE, FLAGS = table(VALUES), table(SWITCHES)
 LONG_NAME = {letter: name for name, letter in (WITH_VALUE | FLAGS).items() if letter}
 
 
-class OptionError(ValueError):
+class OptionError(SettingsError):
     """An option that sbatch would refuse. The message is in sbatch's words."""
 
 

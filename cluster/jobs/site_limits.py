@@ -114,10 +114,6 @@ def without_internet(site: Site) -> list[str]:
     """Report missing data sets on a site whose compute nodes cannot download them."""
     if site.settings.get("SITE_INTERNET") != "no":
         return []
-    files, complete = data_sets.found(seconds=10) or ("", True)
-    if complete:
-        return []
-    return [
-        f"compute nodes have no internet; of the data sets here, {files}: fetch them"
-        f" {data_sets.FETCH}"
-    ]
+    files = data_sets.incomplete(seconds=10)
+    said = f"compute nodes have no internet, and here are {files}: fetch them {data_sets.FETCH}"
+    return [said] if files else []

@@ -14,7 +14,6 @@ import sys
 import click
 
 from autograder.errors import SettingsError
-from cluster.job_file.jobfile import JobFileError
 from cluster.job_file.sbatch_options import OptionError
 from cluster.jobs.submit import submit_words
 from cluster.schedulers import accounting_table
@@ -24,7 +23,6 @@ from cluster.sites.site_files import Site
 
 # What each command understands, as its answer to anything else says.
 FORMS = {
-    "sbatch": "sbatch [--wait] [--parsable] [--array=…] [--dependency=…] … JOB.SBATCH [ARGUMENTS]",
     "squeue": "squeue [--me] [--jobs=JOB]",
     "scancel": "scancel [--signal=USR1] JOB…",
     "sacct": "sacct [-X] [--jobs=JOB] [--format=JobID,State,…] [--parsable2] [--noheader]",
@@ -48,7 +46,7 @@ def main(words: list[str]) -> int:
                 "or choose this machine with `cluster use laptop`"
             )
         COMMANDS[name](rest, site)
-    except (SettingsError, JobFileError, OptionError, OSError, click.ClickException) as error:
+    except (OSError, click.ClickException) as error:
         text = error.message if isinstance(error, click.ClickException) else str(error)
         print(text if text.startswith(name) else f"{name}: {text}", file=sys.stderr)
         return 2 if isinstance(error, OptionError) else 1

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from autograder.errors import SettingsError
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
 from cluster.job_file.programs import hashes_of, programs_of
-from cluster.job_file.sbatch_options import OptionError, take_options
+from cluster.job_file.sbatch_options import take_options
 from cluster.jobs import gpu_share, site_limits
 from cluster.jobs.horovod import provide_horovod_for
 from cluster.jobs.wait import exit_if_failed, wait_for
@@ -39,11 +38,7 @@ def submit_command(words: tuple[str, ...]) -> None:
     Requests are fitted to the site, and what it would refuse is refused here. With PBS, the job
     file's lines become options of qsub.
     """
-    site = site_files.current()
-    try:
-        submit_words(list(words), site)
-    except (jobfile.JobFileError, OptionError) as error:
-        raise SettingsError(str(error)) from None
+    submit_words(list(words), site_files.current())
 
 
 def on_error_stream(line: str) -> None:

@@ -52,13 +52,7 @@ def submit(
         show(f"{site.name}: PBS has no option like --{name}, so it is left out")
     show(real_command.shown(words))
     done = real_command.run(words, site.exports)
-    number = re.match(r"\d+", done.stdout.strip())
-    if done.returncode or not number:
-        message = real_command.complaint(done, "qsub gave no job id")
-        raise real_command.refused(message, ADVICE, site)
-    if done.stderr.strip():  # where centres print a project's budget
-        show(done.stderr.rstrip())
-    return number[0]
+    return real_command.job_id(done, ADVICE, site, show)
 
 
 def qsub(

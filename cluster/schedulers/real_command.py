@@ -7,12 +7,12 @@ import os
 import re
 import shlex
 import subprocess
+from itertools import islice
 
 import click
 
+from cluster.schedulers.contract import Show
 from cluster.sites.site_files import Site, find_program, personal_file
-
-NONE: frozenset[str] = frozenset()
 
 
 def need(program: str, site: Site) -> None:
@@ -23,7 +23,7 @@ def need(program: str, site: Site) -> None:
         )
 
 
-def shown(words: list[str], site: Site | None = None, without: frozenset[str] = NONE) -> str:
+def shown(words: list[str], site: Site | None = None, without: frozenset[str] = frozenset()) -> str:
     """Return the command as a user would type it.
 
     The variables that the site file sets for the command are included.
@@ -42,7 +42,7 @@ def shown(words: list[str], site: Site | None = None, without: frozenset[str] = 
 
 
 def run(
-    words: list[str], exports: dict[str, str] | None = None, without: frozenset[str] = NONE
+    words: list[str], exports: dict[str, str] | None = None, without: frozenset[str] = frozenset()
 ) -> subprocess.CompletedProcess:
     """Run a command with the site's variables, except those in `without`."""
     variables = {**os.environ, **(exports or {})}
@@ -67,12 +67,19 @@ def complaint(done: subprocess.CompletedProcess, otherwise: str) -> str:
     )
 
 
-def refused(message: str, advice: dict[str, str], site: Site) -> click.ClickException:
-    """Return the batch system's message with advice. `advice` maps patterns to sentences."""
-    for pattern, sentence in advice.items():
-        if re.search(pattern, message):
-            return click.ClickException(f"{message}\n{sentence.format(site=site.name)}")
-    return click.ClickException(message)
+def job_id(
+    done: subprocess.CompletedProcess, advice: dict[str, str], site: Site, show: Show
+) -> str:
+    """Return the id that a submission printed, or raise its message with advice, by pattern."""
+    number = re.search(r"(?:Submitted batch job |^)(\d+)", done.stdout.strip())
+    if done.returncode or not number:
+        message = complaint(done, f"{done.args[0]} gave no job id")
+        fitting = (text for pattern, text in advice.items() if re.search(pattern, message))
+        lines = [message, *(text.format(site=site.name) for text in islice(fitting, 1))]
+        raise click.ClickException("\n".join(lines))
+    if done.stderr.strip():  # where centres print a project's budget
+        show(done.stderr.rstrip())
+    return number[1]
 
 
 def pass_through(words: list[str]) -> None:

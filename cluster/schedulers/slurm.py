@@ -1,7 +1,5 @@
 """Support Slurm: sbatch, squeue, scancel and sacct. Refusals come with advice."""
 
-import re
-
 import click
 
 from cluster.job_file.jobfile import JobFile
@@ -49,16 +47,10 @@ def submit(
     extra = site.settings.get("SITE_SUBMIT_OPTIONS", "").split()
     words = ["sbatch", *extra, *as_words(options), str(job.path), *arguments]
     by_hand = GPU_OPTIONS & (options.keys() | job.options.keys())
-    without = GPU_VARIABLES if by_hand else real_command.NONE
+    without = GPU_VARIABLES if by_hand else frozenset[str]()
     show(real_command.shown(words, site, without))
     done = real_command.run(words, site.exports, without)
-    number = re.search(r"(?:Submitted batch job |^)(\d+)", done.stdout)
-    if done.returncode or not number:
-        message = real_command.complaint(done, "sbatch gave no job id")
-        raise real_command.refused(message, ADVICE, site)
-    if done.stderr.strip():  # where centres print a project's budget
-        show(done.stderr.rstrip())
-    return number[1]
+    return real_command.job_id(done, ADVICE, site, show)
 
 
 def statuses(label: str) -> list[JobStatus]:

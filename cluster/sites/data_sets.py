@@ -10,8 +10,8 @@ from pathlib import Path
 FETCH = "on a machine with internet: lessons data fetch (docs/install.md)"
 
 
-def found(seconds: float | None = None) -> tuple[str, bool] | None:
-    """Return how many files are in which state, and whether all are there; None without an answer.
+def incomplete(seconds: float | None = None) -> str | None:
+    """Return which sets lack how many files; "" if all are there, and None without an answer.
 
     The command of this environment is used, whether or not the environment is on PATH.
     """
@@ -22,8 +22,8 @@ def found(seconds: float | None = None) -> tuple[str, bool] | None:
     words = [program, "data", "status", "--json"]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=seconds)
-        states = Counter(row["state"] for row in json.loads(done.stdout))
+        rows = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         return None
-    counts = ", ".join(f"{number} files {state}" for state, number in states.items())
-    return counts, not states.keys() & {"missing", "broken"}
+    wrong = Counter(f"{row['data set']} files {row['state']}" for row in rows)
+    return ", ".join(f"{n} {words}" for words, n in wrong.items() if "verified" not in words)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
 
-INSTALL = "install the course's environment: make .venv"
+INSTALL = "install the course's environment: make .venv, or on a cluster docs/install-cluster.md"
 # The oldest driver for each major version of CUDA (NVIDIA's CUDA Compatibility).
 DRIVERS = {"11": 450, "12": 525, "13": 580}
 # TensorFlow has no machine code for an H100. The driver compiles its PTX, which is of CUDA 12.5.
@@ -83,8 +83,9 @@ def horovod() -> Diagnosis:
     """Report what `horovodrun --check-build` would, without starting both frameworks."""
     folder = horovod_folder()
     if not folder.is_dir():
-        has_cuda = any(map(installed, CUDNN)) or bool(torch().facts.get("cuda"))
-        advice = "python -m cluster.environment.horovod_wheel --gpu" if has_cuda else "make horovod"
+        advice = "make horovod, or on a cluster docs/install-cluster.md"
+        if any(map(installed, CUDNN)) or torch().facts.get("cuda"):
+            advice = "python -m cluster.environment.horovod_wheel --gpu"
         return look("not installed; lessons 07 to 09 need it", advice)
     os.environ["HOROVOD_LOG_LEVEL"] = "fatal"
     parts = {"TensorFlow": any(folder.glob("tensorflow/mpi_lib*.so"))}

@@ -5,6 +5,7 @@ import re
 
 from cluster.doctor.ask_program import answer
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.probes.frameworks import INSTALL
 
 # The name of an MPI -> the Slurm plug-ins that can start it.
 PLUG_INS = {
@@ -29,7 +30,7 @@ def mpi() -> Diagnosis:
     if library is None:
         return look(
             "there is no mpi4py, so `launch` cannot count the ranks",
-            "install the course's environment: make .venv",
+            INSTALL,
         )
     facts: dict = {"library": library}
     started_by = answer("mpirun", "--version")

@@ -3,6 +3,7 @@
 import os
 
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.probes.frameworks import INSTALL
 from cluster.sites import data_sets
 
 
@@ -13,11 +14,9 @@ def data() -> Diagnosis:
             os.listdir(named)
         except OSError as error:
             return broken(f"COURSE_DATA={named}: {error.strerror}", "name the folder of the data")
-    found = data_sets.found()
-    if found is None:
-        return look("there is no `lessons` command", "make .venv")
-    files, complete = found
-    words = f"{files} in {named or 'the cache'}"
-    if complete:
-        return ok(words)
-    return look(f"{words}: programs use a synthetic stand-in", data_sets.FETCH)
+    files, where = data_sets.incomplete(), named or "the cache"
+    if files is None:
+        return look("there is no `lessons` command", INSTALL)
+    if not files:
+        return ok(f"all files in {where}")
+    return look(f"{files} in {where}: programs use a synthetic stand-in", data_sets.FETCH)

@@ -60,7 +60,7 @@ ECHO = "#!/bin/sh\necho '{}'\nexit {}\n"
         ("python", {}, {"PYTHONPATH": "/tmp/x"}, "look", "PYTHONPATH=/tmp/x", "unset PYTHONPATH"),
         ("network", {}, {"GLOO_SOCKET_IFNAME": "ib7"}, "broken", "GLOO_SOCKET_IFNAME=ib7", "site"),
         ("data", {}, {"COURSE_DATA": "/no/such"}, "broken", "No such file", "name the folder"),
-        ("data", {}, {}, "look", "10 files missing", "lessons data fetch"),
+        ("data", {}, {}, "look", "6 cifar10 files missing", "lessons data fetch"),
         ("site", {}, {"COURSE_SITE": "bad.sh"}, "look", "SITE_NAME is not set", "site check"),
         ("site", {"sbatch": HANGS, "scontrol": ECHO.format("Slurmctld is DOWN", 1)},
          {"COURSE_SITE": "box.sh"}, "look", "DOWN", "site check"),

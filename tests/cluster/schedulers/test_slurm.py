@@ -138,7 +138,7 @@ def job_with(shell, program="import tf_keras as keras\n"):
 def test_a_site_without_internet_asks_for_the_data_beforehand(slurm):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
     said = slurm.at("juwels", "submit", "job.sbatch").stderr
-    assert "juwels: compute nodes have no internet; of the data sets here, 10 files missing" in said
+    assert "juwels: compute nodes have no internet, and here are 6 cifar10 files missing" in said
     assert "lessons data fetch" in said
     assert "internet" not in slurm.at("box", "submit", "job.sbatch").stderr
 
