@@ -11,6 +11,7 @@ course.answers.note(epoch_s=3.2)
 import importlib
 import inspect
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
@@ -74,10 +75,10 @@ def check(number: str, *students: Any, **options: Any) -> None:
     lesson = int(number.partition(".")[0])
     public = importlib.import_module(f"lessons.toolkit.checks.lesson_{lesson:02d}")
     try:
-        saved = as_saved(students)
+        checks_of(public)[number](*as_saved(students), **options)
     except CheckFailed as failed:
+        failed.saved = ages_of(students)
         raise named(failed, number) from None
-    checks_of(public)[number](*saved, **options)
 
 
 def show_code(*functions: Any) -> Any:
@@ -107,6 +108,17 @@ def as_saved(students: Iterable[Any]) -> list[Any]:
         student if module in (None, student) else getattr(module, student.__name__)
         for student, module in pairs
     ]
+
+
+def ages_of(students: Iterable[Any]) -> str:
+    """Return how long ago this folder's programs were saved, or "" if none is among them."""
+    programs = dict.fromkeys(Path(str(m.__file__)) for m in map(program_of, students) if m)
+    ages = []
+    for file in programs:
+        minutes = max(0, int(time.time() - file.stat().st_mtime) // 60)
+        age = counted(minutes, "minute") if minutes < 120 else counted(minutes // 60, "hour")
+        ages.append(f"{file.name} as saved {age} ago")
+    return f"({', '.join(ages)})" if ages else ""
 
 
 def program_of(student: Any) -> ModuleType | None:

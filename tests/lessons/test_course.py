@@ -1,6 +1,8 @@
 """Tests of what notebooks import: the runs of jobs, and checks of programs as they are saved."""
 
+import os
 import sys
+import time
 
 import pytest
 
@@ -31,8 +33,10 @@ def program(tmp_path, monkeypatch):
 
 
 def test_a_check_sees_the_program_as_it_is_saved(program, tmp_path, capsys):
-    with pytest.raises(CheckFailed, match=r"Exercise 1\.4"):
+    os.utime(tmp_path / "my_program.py", (time.time() - 150,) * 2)
+    with pytest.raises(CheckFailed, match=r"Exercise 1\.4") as caught:
         course.check("1.4", program.minibatches)
+    assert caught.value.lines()[-1] == "(my_program.py as saved 2 minutes ago)"
     save(tmp_path, RIGHT)
     course.check("1.4", program.minibatches)
     assert "Exercise 1.4: right" in capsys.readouterr().out

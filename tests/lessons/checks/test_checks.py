@@ -5,7 +5,7 @@ import signal
 import statistics
 import sys
 from importlib import import_module
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 from advice import ROOT, assert_advice, failure
@@ -14,6 +14,8 @@ from lessons.toolkit.checks import lesson_01, lesson_02, lesson_06
 from lessons.toolkit.checks.shared import time_limit
 from lessons.toolkit.checks.shared.check import (
     RETURN,
+    RUN_CELL,
+    SAVE_FILE,
     CheckFailed,
     StillAGap,
     checks_of,
@@ -40,6 +42,22 @@ def test_the_checks_of_a_page_are_there_and_say_what_they_want(page):
 def test_a_gap_is_called_a_gap():
     failed = failure(lesson_02.check_2_4, gap, gap)
     assert str(failed).startswith("Exercise 2.4 is still a gap: each number may be off by half a")
+    assert failed.args[2] == SAVE_FILE
+    cell = FunctionType(gap.__code__.replace(co_filename="/tmp/ipykernel_1/2.py"), {})
+    assert failure(lesson_02.check_2_4, cell, cell).args[2] == RUN_CELL
+
+
+def test_a_stopped_check_is_one_line_that_names_the_line_of_the_student():
+    def epoch_time(seconds):
+        interrupt()
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        lesson_02.check_2_3(epoch_time)
+    [line] = caught.value._render_traceback_()
+    assert line.endswith("of interrupt: raise KeyboardInterrupt")
 
 
 def test_a_function_that_never_returns_is_ended_and_its_line_named(monkeypatch):

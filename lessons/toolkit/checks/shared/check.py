@@ -23,9 +23,13 @@ from lessons.toolkit.checks.shared.time_limit import limited_time
 
 Function = Callable[..., Any]
 ALL_CHECKS = str(Path(__file__).parents[1])
+PYTHON = str(Path(copy.__file__).parent)
 SIMULATED_RANKS = str(Path(__file__).parents[2] / "ranks")
 GAP = re.compile(r"(Exercise \d+\.\d+[a-z]?|Predict|Answer): (.+)")
 NOTHING = ("None", "NoneType", "a NoneType")  # a check may find it if there is no `return`
+FILL = "Replace `raise …` with your own lines"
+SAVE_FILE = f"{FILL}. Did you save the file (Ctrl+S)?"
+RUN_CELL = f"{FILL}, run that cell (Shift+Enter), then this one."
 RETURN = "Does the function return its result? Write `return …` in its last line."
 # What beginners' errors say, and what to try.
 BY_HAND = "Do the arithmetic by hand for these numbers and compare."
@@ -57,11 +61,13 @@ class CheckFailed(Exception):  # noqa: N818 - students read this name
     def __init__(self, expected: Any, found: Any, try_: str) -> None:
         super().__init__(expected, found, try_)
         self.exercise = ""
+        self.saved = ""  # which files were read, and when they were saved
 
     def lines(self) -> list[str]:
         expected, found, try_ = self.args
         named = f"Exercise {self.exercise}\n" if self.exercise else ""
-        return f"{named}expected  {expected}\nfound     {found}\ntry       {try_}".splitlines()
+        text = f"{named}expected  {expected}\nfound     {found}\ntry       {try_}\n{self.saved}"
+        return text.splitlines()
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -105,13 +111,15 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
                 raise named(failed, number, students) from None
             except Exception as error:
                 if task := task_of(error):
-                    gap = StillAGap(
-                        task,
-                        None,
-                        "Replace `raise …` with your own lines. Did you save the file (Ctrl+S)?",
-                    )
+                    in_file = Path(written_lines(error)[-1].filename).is_file()
+                    gap = StillAGap(task, None, SAVE_FILE if in_file else RUN_CELL)
                     raise named(gap, number) from None
                 raise named(failure(error, function), number) from None
+            except KeyboardInterrupt as stopped:
+                at = student_line(stopped, function)
+                line = f"You stopped the check of exercise {number}{at}"
+                stopped._render_traceback_ = lambda: [line]  # type: ignore[attr-defined]
+                raise
             print(f"Exercise {number}: right. {right}")
 
         check.number = number  # type: ignore[attr-defined]
@@ -160,37 +168,35 @@ def not_loaded(error: Exception, program: Path) -> CheckFailed:
     elif own:
         file, line, text = Path(own[-1].filename).name, own[-1].lineno, own[-1].line
     kind, _, said = said.partition(": ")
-    return CheckFailed(
-        f"{program.name} without an error",
-        f"{kind} in {file}"
-        + (f", line {line}" if line else "")
-        + f": {said}"
-        + (f"\n          {text.strip()}" if text else ""),
-        f"Correct {file}, save it, and run this cell again.",
-    )
+    found = f"{kind} in {file}" + (f", line {line}" if line else "") + f": {said}"
+    found += f"\n          {text.strip()}" if text else ""
+    advice = f"Correct {file}, save it, and run this cell again."
+    return CheckFailed(f"{program.name} without an error", found, advice)
 
 
 def failure(error: BaseException, check: Function) -> CheckFailed:
     """Convert an error in the student's code into a failure that names the line."""
-    frames = written_lines(error)
-    checks = check.__code__.co_filename
-    entered = min((i for i, frame in enumerate(frames) if frame.filename == checks), default=-1)
-    not_theirs = ("site-packages", ALL_CHECKS, SIMULATED_RANKS, str(Path(checks).parent))
-    inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
-    said = what_is_wrong(error)[:200]
-    if not inside:
+    said, place = what_is_wrong(error)[:200], student_line(error, check)
+    if not place:
         advice = (
             "The first line of your function (`def …`) has the wrong arguments, or the function "
             "returned a value of the wrong type. Compare both with the text above it."
         )
         return CheckFailed(summary(check), said, RETURN if "NoneType" in said else advice)
-    place = inside[-1]
-    return CheckFailed(
-        summary(check),
-        f"{said}, in line {place.lineno} of {place.name}"
-        + (f": {place.line}" if place.line else ""),
-        f"Read the message, then this line. {advice_on(error)}",
-    )
+    advice = f"Read the message, then this line. {advice_on(error)}"
+    return CheckFailed(summary(check), said + place, advice)
+
+
+def student_line(error: BaseException, check: Function) -> str:
+    """Return the innermost line of the student's code, or "" if the error is not in it."""
+    frames = written_lines(error)
+    checks = check.__code__.co_filename
+    entered = min((i for i, frame in enumerate(frames) if frame.filename == checks), default=-1)
+    not_theirs = ("site-packages", PYTHON, ALL_CHECKS, SIMULATED_RANKS, str(Path(checks).parent))
+    inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
+    place = inside[-1] if inside else None
+    text = f": {place.line}" if place and place.line else ""
+    return f", in line {place.lineno} of {place.name}{text}" if place else ""
 
 
 def advice_on(error: BaseException) -> str:
