@@ -18,7 +18,7 @@ from autograder.submissions.answers import answers_of
 from autograder.submissions.kinds import Kind, kind_of
 from autograder.submissions.texts import read_programs
 from autograder.verdict import PASSED
-from lessons.questions.form import of_another_kind
+from lessons.questions.forms import form_fault
 from lessons.student.bundle import Bundle
 from lessons.student.cell_errors import NO_NOTEBOOK
 from lessons.student.ended_badly import how_it_ended, source_of
@@ -203,13 +203,8 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
         yield f"{file}: {finding.title}: {finding.actual}"
     for name, question in wanted.items():
         text = given[name].text if name in given else ""
-        if text and (kind := of_another_kind(lesson, name, question, text)):
-            fault = (
-                "counts, but cannot be compared with a measurement. Write"
-                if question.kind == "prediction"
-                else "has the wrong form. Expected:"
-            )
-            yield f"{file}: {name} = {text} {fault} {kind}"
+        if text and (fault := form_fault(lesson, name, question, text)):
+            yield f"{file}: {name} = {text} {fault}"
     without = sorted(set(wanted) - set(given))
     if without:
         yield f"{file} has no {', '.join(without)}"

@@ -8,7 +8,7 @@ from autograder.settings import answer_hints, rubric
 from autograder.submissions.answers import parse_answers
 from autograder.submissions.kinds import lesson_of
 from autograder.wording import counted
-from lessons.questions.form import of_another_kind
+from lessons.questions.forms import form_fault
 
 
 def note(path: str | Path = "answers.txt", **values: object) -> None:
@@ -46,10 +46,8 @@ def to_look_at_again(
         if question is None:
             yield f"Look again at {name}: no question of this lesson has this name."
             continue
-        asked = of_another_kind(lesson, name, question, text)
-        if asked:
-            found = text or "nothing"
-            yield f"Look again at {name}: {found} has the wrong form. Expected: {asked}."
+        if fault := form_fault(lesson, name, question, text):
+            yield f"Look again at {name}: {text or 'nothing'} {fault}."
         elif advice := answer_hints.hint(lesson, name, question, text):
             yield f"Look again at {name}: {text} is wrong. Hint: {advice}"
 

@@ -10,7 +10,7 @@ from autograder.settings import answer_hints, rubric
 from autograder.settings.draws import about_items
 from autograder.settings.rubric_schema import tolerance
 from lessons.edition.for_grader import answer_hashes
-from lessons.questions import prediction_forms
+from lessons.questions.forms import form_fault, forms
 from lessons.toolkit import answers
 
 ROOT = Path(__file__).parents[3]
@@ -57,6 +57,10 @@ FORMS = [
     ("07_horovod", "predict_unlike", "none", None),
     ("07_horovod", "predict_unlike", "", "letters"),
     ("07_horovod", "predict_epoch", "at once", "quarter, same, longer"),
+    ("05_mirrored", "predict_2", "seven", "counts, but cannot be compared"),
+    ("01_learning", "insect_one_hot", 3, "wrong form. Expected: one word of 10 letters or digits"),
+    ("05_mirrored", "goals", "tuning, model, faster, data", "one word of 4 letters"),
+    ("01_learning", "five_runs", "A, B, C, D, E", None),
 ]
 
 
@@ -72,7 +76,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("lesson", "key", "value", "asked"), FORMS)
-def test_a_prediction_of_another_form_is_said(lesson, key, value, asked, folder, capsys):
+def test_an_answer_of_another_form_is_said(lesson, key, value, asked, folder, capsys):
     folder(lesson)
     answers.note(**{key: value})
     printed = " ".join(capsys.readouterr().out.split())
@@ -80,14 +84,16 @@ def test_a_prediction_of_another_form_is_said(lesson, key, value, asked, folder,
     assert (asked or "") in printed
 
 
-def test_every_prediction_has_a_form_and_every_form_a_prediction():
+def test_every_prediction_and_every_word_without_choices_has_a_form():
     asked = {
         (lesson, key)
         for lesson, one in RUBRICS.items()
         for key, question in one.answers.items()
-        if question.kind == "prediction"
+        if question.kind == "prediction" or (question.kind == "word" and not question.choices)
     }
-    assert asked == {(lesson, key) for lesson, f in prediction_forms.forms().items() for key in f}
+    assert asked == {(lesson, key) for lesson, form in forms().items() for key in form}
+    right = [form_fault(*word[:2], RUBRICS[word[0]].answers[word[1]], word[2]) for word in WORDS]
+    assert set(right) == {""}
 
 
 def hints(lesson, key, *given):

@@ -1,7 +1,4 @@
-"""The form of each prediction.
-
-A prediction in another form could not be compared with the measurement.
-"""
+"""Check the form of an answer, and of a prediction, which is compared with a measurement."""
 
 import math
 import re
@@ -10,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from autograder.judging import judge_answers
+from autograder.settings.rubric_schema import Question
 from autograder.submissions.answer_values import as_word
 
 THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
@@ -18,14 +17,24 @@ FORMS = Path(__file__).with_suffix(".toml")
 
 @cache
 def forms() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the required form of each prediction, grouped by lesson."""
+    """Return the required form of predictions and words, grouped by lesson."""
     return tomllib.loads(FORMS.read_text(encoding="utf-8"))
 
 
+def form_fault(lesson: str, name: str, question: Question, text: str) -> str:
+    """Return what is wrong with an answer's form, and the expected one; "" if nothing is."""
+    form = of_another_form(lesson, name, text) or judge_answers.expected_kind(question, text)
+    if form and text and question.kind == "prediction":
+        return f"counts, but cannot be compared with a measurement. Write {form}"
+    return f"has the wrong form. Expected: {form}" if form else ""
+
+
 def of_another_form(lesson: str, name: str, text: str) -> str:
-    """Return the expected form if the prediction does not have it, otherwise ""."""
+    """Return the expected form if the text does not have it, otherwise ""."""
     form = forms().get(lesson, {}).get(name, {})
     word = as_word(text)
+    if length := form.get("length"):
+        return "" if len(word) == length else f"one word of {length} letters or digits, in quotes"
     if words := form.get("words"):
         return "" if word in words else "one of these words: " + ", ".join(words)
     if letters := form.get("letters"):
