@@ -27,9 +27,8 @@ PYTHON = str(Path(copy.__file__).parent)
 SIMULATED_RANKS = str(Path(__file__).parents[2] / "ranks")
 GAP = re.compile(r"(Exercise \d+\.\d+[a-z]?|Predict|Answer): (.+)")
 NOTHING = ("None", "NoneType", "a NoneType")  # a check may find it if there is no `return`
-FILL = "Replace `raise …` with your own lines"
-SAVE_FILE = f"{FILL}. Did you save the file (Ctrl+S)?"
-RUN_CELL = f"{FILL}, run that cell (Shift+Enter), then this one."
+SAVE_FILE = "Replace `raise …` with your own lines. Did you save the file (Ctrl+S)?"
+RUN_CELL = "Replace `raise …` with your own lines, run that cell (Shift+Enter), then this one."
 RETURN = "Does the function return its result? Write `return …` in its last line."
 # What beginners' errors say, and what to try.
 BY_HAND = "Do the arithmetic by hand for these numbers and compare."
@@ -194,9 +193,8 @@ def student_line(error: BaseException, check: Function) -> str:
     entered = min((i for i, frame in enumerate(frames) if frame.filename == checks), default=-1)
     not_theirs = ("site-packages", PYTHON, ALL_CHECKS, SIMULATED_RANKS, str(Path(checks).parent))
     inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
-    place = inside[-1] if inside else None
-    text = f": {place.line}" if place and place.line else ""
-    return f", in line {place.lineno} of {place.name}{text}" if place else ""
+    places = [f", in line {f.lineno} of {f.name}" + f": {f.line}" * bool(f.line) for f in inside]
+    return places[-1] if places else ""
 
 
 def advice_on(error: BaseException) -> str:
