@@ -50,6 +50,8 @@ def submit(
     without = GPU_VARIABLES if by_hand else frozenset[str]()
     show(real_command.shown(words, site, without))
     done = real_command.run(words, site.exports, without)
+    if "test-only" in options and not done.returncode:  # then there is no job
+        raise SystemExit(show(done.stderr.rstrip()))
     return real_command.job_id(done, ADVICE, site, show)
 
 

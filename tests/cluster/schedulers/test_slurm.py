@@ -167,6 +167,8 @@ def test_what_sbatch_writes_beside_the_jobs_number_is_shown(slurm):
     done = slurm.at("box", "submit", "job.sbatch")
     assert done.stdout == "Submitted batch job 77\n"
     assert done.stderr.endswith("\nsbatch: 12 of 40 node hours left\n")
+    answer(slurm, sbatch=["", "sbatch: Job 78 to start at noon\n", 0])
+    assert "Job 78 to start" in slurm.at("box", "submit", "--test-only", "job.sbatch").stderr
 
 
 def test_the_file_to_correct_is_the_one_that_sets_the_value(slurm):
