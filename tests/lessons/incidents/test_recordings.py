@@ -55,6 +55,7 @@ def on_each_change(kind):
 
 @pytest.mark.parametrize("kind", [pytest.param(n, marks=on_each_change(n)) for n in sorted(KINDS)])
 def test_a_kind_can_be_recorded_again(kind):
-    incident = next(each for each in draw(8) if each.kind == kind)
+    alike = [each for each in draw(8) if each.kind == kind]
+    incident = min(alike, key=lambda each: each.ranks)  # each rank loads PyTorch
     text = page(incident, run(incident, 8))
     assert what_is_wrong(text, expected(incident, text)) == ""

@@ -10,7 +10,7 @@ from real_runs import ROOT, environment
 
 from autograder.reading.files import read_files
 
-pytestmark = [pytest.mark.slow, pytest.mark.ranks]
+pytestmark = pytest.mark.ranks
 
 LESSON = ROOT / "solutions" / "13_shard"
 STEPS = ROOT / "tests" / "lessons" / "ranks" / "shard_steps.py"
@@ -26,30 +26,39 @@ def measured(run, name):
 
 
 @pytest.fixture(scope="module")
-def jobs(tmp_path_factory):
-    """Return name -> folder of a job."""
+def steps(tmp_path_factory):
+    """Return number of ranks -> folder of a job."""
     root = tmp_path_factory.mktemp("jobs")
+    starts = {ranks: [(root / str(ranks), STEPS, "out.npz")] for ranks in STEPS_ON}
+    return {int(folder.name): folder for folder in run_forked(*starts.items(), loaded=LOADED)}
+
+
+@pytest.fixture(scope="module")
+def probes(tmp_path_factory):
+    """Return number of ranks -> folder of a job."""
+    root = tmp_path_factory.mktemp("jobs")
+    ways = {3: WAYS, 1: ("zero3", "fsdp")}
     starts = {
-        3: [(root / "probe", LESSON / "probe.py", *SMALL, "--ways", *WAYS)],
-        1: [(root / "one rank", LESSON / "probe.py", *SMALL, "--ways", "zero3", "fsdp")],
+        ranks: [(root / str(ranks), LESSON / "probe.py", *SMALL, "--ways", *tried)]
+        for ranks, tried in ways.items()
     }
-    for ranks in STEPS_ON:
-        starts[ranks].append((root / f"steps {ranks}", STEPS, "out.npz"))
-    return {folder.name: folder for folder in run_forked(*starts.items(), loaded=LOADED)}
+    return {int(folder.name): folder for folder in run_forked(*starts.items(), loaded=LOADED)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", STEPS_ON)
-def test_every_way_gives_the_parameters_of_the_serial_network(ranks, jobs):
-    found = dict(np.load(jobs[f"steps {ranks}"] / "out.npz"))
+def test_every_way_gives_the_parameters_of_the_serial_network(ranks, steps):
+    found = dict(np.load(steps[ranks] / "out.npz"))
     serial = found.pop("serial")
     assert len(found) == 9
     for params in found.values():
         np.testing.assert_allclose(params, serial, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize(("job", "ranks", "ways"), [("one rank", 1, 2), ("probe", 3, 5)])
-def test_the_probe_finds_no_fault_in_the_solution(job, ranks, ways, jobs):
-    runs = read_files([jobs[job] / "job.out"])
+@pytest.mark.nightly  # on two ranks in the whole lesson, on four in its rehearsal
+@pytest.mark.parametrize(("ranks", "ways"), [(1, 2), (3, 5)])
+def test_the_probe_finds_no_fault_in_the_solution(ranks, ways, probes):
+    runs = read_files([probes[ranks] / "job.out"])
     assert len(runs) == ways
     for run in runs:
         assert measured(run, "serial_error") < 1e-10
@@ -58,6 +67,7 @@ def test_the_probe_finds_no_fault_in_the_solution(job, ranks, ways, jobs):
         assert not counted or measured(run, "bytes_off") < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["train.py", "break_it.py"])
 def test_too_few_windows_for_a_step_end_with_one_sentence(program, tmp_path):
     words = [sys.executable, LESSON / program, "--windows", "7"]
