@@ -8,6 +8,7 @@ import ast
 import importlib
 import inspect
 import math
+import os
 import re
 from pathlib import Path
 
@@ -84,10 +85,15 @@ def test_no_check_prints_a_graded_number(lesson, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(f"lessons.toolkit.checks.lesson_{lesson}")
     told = [text for file in files_of(module) for text in sentences(file)]
-    tried = 0
+    tried, forks, fork = 0, list[int](), os.fork
+    monkeypatch.setattr(os, "fork", lambda: forks.append(1) or fork())
     for check in checks_of(module).values():
         needed = inspect.signature(inspect.unwrap(check)).parameters.values()
-        for students in wrong_solutions(sum(p.default is p.empty for p in needed)):
+        solutions = list(wrong_solutions(sum(p.default is p.empty for p in needed)))
+        forks.clear()
+        for number, students in enumerate(solutions):
+            if number % 5 and forks:  # each of its tries starts ranks, for half a second
+                continue
             tried += 1
             try:
                 check(*students)
