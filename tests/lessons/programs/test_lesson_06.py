@@ -110,7 +110,7 @@ def test_the_sum_at_a_rate_equals_the_mean_at_n_times_the_rate(folder):
 
 @pytest.mark.slow
 def test_back_ends_are_timed_and_the_halves_make_the_whole(tmp_path):
-    done = mpirun(3, LESSON / "backends.py", "--floats", 256, 2560, folder=tmp_path)
+    done = mpirun(2, LESSON / "backends.py", "--floats", 256, 2560, folder=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
     (tmp_path / "job.out").write_text(done.stdout)
     [found] = read_files([tmp_path / "job.out"])
