@@ -18,45 +18,26 @@ def test_nothing_is_wrong_with_a_site_file(name, monkeypatch):
     assert [problem for problem in problems if "not on this machine" not in problem] == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    breadth(
-        [
-            ('SITE_TITLE="', 'SITE_TITLE="x" "', "it fails under `set -euo pipefail`"),
-            ("load_software() {", "load_software( {", "not valid shell: line"),
-            ("SITE_LAUNCHER=srun", "", "SITE_LAUNCHER is not set"),
-            (
-                "SITE_SCHEDULER=slurm",
-                "SITE_SCHEDULER=lsf",
-                "SITE_SCHEDULER=lsf should be slurm or pbs",
-            ),
-            ("SITE_SCRATCH=", "SITE_SCRACH=", "SITE_SCRACH is not a known setting"),
-            (
-                "SITE_GPUS_PER_NODE=4",
-                "SITE_GPUS_PER_NODE=four",
-                "SITE_GPUS_PER_NODE=four should be a number",
-            ),
-            ("SITE_MAX_TIME=02:00:00", "SITE_MAX_TIME=2h", "SITE_MAX_TIME=2h: a time is minutes"),
-            ("SITE_SCHEDULER=slurm", "SITE_SCHEDULER=pbs", "launch_ranks is missing"),
-            ("SITE_LAUNCHER=srun", "SITE_LAUNCHER=mpirun", "launch_ranks is missing"),
-            ("SITE_SCRATCH=", "SBATCH_TIME=9\nSITE_SCRATCH=", "SBATCH_TIME is not a variable"),
-            (
-                "SITE_SCRATCH=",
-                "SBATCH_GPUS=1\nSITE_SCRATCH=",
-                "SBATCH_GPUS and SBATCH_GPUS_PER_NODE",
-            ),
-            ("SITE_TESTED=", "\r\nSITE_TESTED=", "lines end as on Windows"),
-            (
-                'source "$(dirname',
-                ': "$(dirname',
-                "launch is missing: the file's last line must be",
-            ),
-            ("SITE_INTERNET=no", "SITE_INTERNET=$NOWHERE", "NOWHERE: unbound variable"),
-            ("SITE_INTERNET=no", "", "charges every job to an account"),
-        ],
-        quick=8,
-    ),
-)
+MISTAKES = [
+    ('SITE_TITLE="', 'SITE_TITLE="x" "', "it fails under `set -euo pipefail`"),
+    ("load_software() {", "load_software( {", "not valid shell: line"),
+    ("SITE_LAUNCHER=srun", "", "SITE_LAUNCHER is not set"),
+    ("SITE_SCHEDULER=slurm", "SITE_SCHEDULER=lsf", "SITE_SCHEDULER=lsf should be slurm or pbs"),
+    ("SITE_SCRATCH=", "SITE_SCRACH=", "SITE_SCRACH is not a known setting"),
+    ("SITE_GPUS_PER_NODE=4", "SITE_GPUS_PER_NODE=x", "SITE_GPUS_PER_NODE=x should be a number"),
+    ("SITE_MAX_TIME=02:00:00", "SITE_MAX_TIME=2h", "SITE_MAX_TIME=2h: a time is minutes"),
+    ("SITE_SCHEDULER=slurm", "SITE_SCHEDULER=pbs", "launch_ranks is missing"),
+    ("SITE_LAUNCHER=srun", "SITE_LAUNCHER=mpirun", "launch_ranks is missing"),
+    ("SITE_SCRATCH=", "SBATCH_TIME=9\nSITE_SCRATCH=", "SBATCH_TIME is not a variable"),
+    ("SITE_SCRATCH=", "SBATCH_GPUS=1\nSITE_SCRATCH=", "SBATCH_GPUS and SBATCH_GPUS_PER_NODE"),
+    ("SITE_TESTED=", "\r\nSITE_TESTED=", "lines end as on Windows"),
+    ('source "$(dirname', ': "$(dirname', "launch is missing: the file's last line must be"),
+    ("SITE_INTERNET=no", "SITE_INTERNET=$NOWHERE", "NOWHERE: unbound variable"),
+    ("SITE_INTERNET=no", "", "charges every job to an account"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "problem"), breadth(MISTAKES, quick=8))
 def test_what_is_wrong_with_a_site_file_is_said(shell, old, new, problem):
     assert TEMPLATE.count(old) == 1
     shared = f'source "{site_files.FOLDER}/job.sh"'

@@ -75,6 +75,12 @@ def test_use_refuses_in_a_sentence(shell, words, message):
     assert "laptop.sh" in (shell.home / ".dl-course/site.sh").read_text()  # the previous choice
 
 
+def test_a_folder_that_cannot_be_made_is_a_sentence(shell):
+    (shell.home / "file").touch()
+    shell.environment["HOME"] = str(shell.home / "file")
+    assert "Not a directory\n" in shell.cluster("use", "laptop", ok=False).stderr
+
+
 @pytest.fixture
 def undecided(shell):
     """Return the shell of a user who has chosen no site, on a machine without a batch system."""
