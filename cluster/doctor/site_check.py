@@ -43,7 +43,7 @@ def site_group() -> None:
 def check_command(name: str | None) -> None:
     """Find out what is wrong with a site file: NAME, or the one in use."""
     file = site_files.course_file(name) if name else site_files.chosen_file(None)
-    problems = check(file)
+    problems = check(file, in_use=not name)
     for problem in problems:
         click.echo(f"{file}: {problem}")
     if problems:
@@ -51,7 +51,7 @@ def check_command(name: str | None) -> None:
     click.echo(f"{file}: nothing wrong was found")
 
 
-def check(file: Path) -> list[str]:
+def check(file: Path, in_use: bool = True) -> list[str]:
     if b"\r" in file.read_bytes():
         return [settings.WINDOWS]
     syntax = subprocess.run(["bash", "-n", str(file)], capture_output=True, text=True)
@@ -66,7 +66,7 @@ def check(file: Path) -> list[str]:
     values = dict(line.split("=", 1) for line in lines if re.match("(SITE|SBATCH)_", line))
     return [
         *(f"{name} is missing: {why}" for name, why in FUNCTIONS.items() if name not in functions),
-        *settings_problems(file, values),
+        *settings_problems(file, values, in_use),
         *machine_problems(file, values),
     ]
 
@@ -82,7 +82,7 @@ def ask(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess(words, 1, "", why)
 
 
-def settings_problems(file: Path, values: dict[str, str]) -> list[str]:
+def settings_problems(file: Path, values: dict[str, str], in_use: bool) -> list[str]:
     problems = [
         f"{name} is not set: see cluster/sites/template.sh"
         for name, (needed, _) in SETTINGS.items()
@@ -100,7 +100,7 @@ def settings_problems(file: Path, values: dict[str, str]) -> list[str]:
     if file.parent == site_files.FOLDER and name != file.stem:
         problems.append(f"SITE_NAME={name} should be the file's name, {file.stem}")
     needs_account = values.get("SITE_ACCOUNT") == "required" and not values.get("SBATCH_ACCOUNT")
-    if needs_account and file.parent != site_files.FOLDER:  # the course's file names no account
+    if needs_account and in_use:  # the site's own file names no account
         use = f"cluster use {name} --account YOUR_PROJECT"
         problems.append(f"this site charges every job to an account: {use}")
     return problems
