@@ -198,13 +198,11 @@ def rows_of(
 
 
 def of_lesson(pieces: list[Piece], wanted: Wanted) -> Lessons:
-    """Return the files for `--lesson`, without those in folders of other lessons.
-
-    If there is no other work, all files are kept, and grading reports the other lesson.
-    """
-    others = {*wanted.lessons} - {wanted.lesson}
-    own = [p for p in pieces if named_lesson(p.name, wanted.lessons) not in others]
-    return {wanted.lesson: own if any(p.kind in WORK for p in own) else pieces}
+    """Return the files for `--lesson`, without other lessons' folders if one has its name."""
+    named = [(piece, named_lesson(piece.name, wanted.lessons)) for piece in pieces]
+    has_own = any(name == wanted.lesson for piece, name in named if piece.kind in WORK)
+    others = {*wanted.lessons} - {wanted.lesson} if has_own else set[str]()
+    return {wanted.lesson: [piece for piece, name in named if name not in others]}
 
 
 def row_of(

@@ -12,6 +12,7 @@ from tests.autograder.submissions.downloads import (
     below,
     canvas,
     moodle,
+    packed,
     write,
 )
 
@@ -42,6 +43,14 @@ def test_answers_alone_displace_outputs_only_with_a_look(tmp_path, collect):
     done = collect(place, platform="jupyterhub")
     assert done.exit_code == 1
     assert done.rows["ada/01"].doubts.startswith(f"{FindingCode.OUTPUTS_LEFT_OUT}: -: left out")
+
+
+def test_an_archive_with_another_number_stays_beside_loose_files(tmp_path, collect):
+    (answers, words), (name, data) = sorted(FIRST.items())
+    files = {f"ada/{answers}": words, "ada/07 group.zip": packed({name: data})}
+    done = collect(write(tmp_path, "class", files), "--lesson", "01")
+    found = (path.name for path in (done.folder / "ada/01").rglob("*") if path.is_file())
+    assert {*found} == FIRST.keys()
 
 
 def test_a_later_submission_of_another_lesson_is_no_attempt(tmp_path, collect):
