@@ -107,7 +107,7 @@ def as_word(text: str) -> str:
 
 def unquoted(text: str) -> str:
     """Return the text without enclosing quotes or trailing JSON or sentence punctuation."""
-    text = text.strip().rstrip(",;}]|").strip()
+    text = text.strip().rstrip(",;}|" if "[" in text else ",;}]|").strip()
     if len(text) > 1 and text[0] in QUOTES and text[-1] in QUOTES:
         text = text[1:-1].strip()
     return text.strip("*").strip() if text.startswith("**") else text

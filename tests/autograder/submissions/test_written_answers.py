@@ -43,6 +43,7 @@ READ = {
     "Aufgabe 1: 0.91": (NOTHING, True),
     "keras_epoch_s =\n0.91": ({"keras_epoch_s": ""}, True),
     "q7 = 0.91": ({"q7": "0.91"}, True),
+    "a1 = [64, 10]": ({"a1": "[64, 10]"}, False),
     "keras_epoch_s =\na1 =": ({"keras_epoch_s": "", "a1": ""}, False),
 }
 
