@@ -56,6 +56,7 @@ def show_queue(labels: list[str]) -> None:
     click.echo(row.format(*titles))
     for job in jobs if labels else job_records.active():
         running = job.state == job_records.RUNNING
+        seconds = int(time.time() - (job.started or 0)) if running else 0
         click.echo(
             row.format(
                 job.label,
@@ -63,7 +64,7 @@ def show_queue(labels: list[str]) -> None:
                 job.name[:16],
                 job.user[:8],
                 "R" if running else "PD",
-                clock(int(time.time() - (job.started or 0)) if running else 0),
+                clock(seconds).removeprefix("00:").removeprefix("0"),
                 1,
                 job.host if running else f"({job.reason})",
             )

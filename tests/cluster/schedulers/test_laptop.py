@@ -135,6 +135,7 @@ def test_jobs_wait_for_cores_and_start_in_order(shell):
     assert [(row.split()[0], row.split()[4]) for row in listed] == list(
         zip(jobs, ("R", "PD", "PD"), strict=True)
     )
+    assert re.fullmatch(r"\d:\d\d", listed[0].split()[5])
     assert "(Resources)" in listed[1]
     assert "(Priority)" in listed[2]
     (shell.folder / "go").touch()
