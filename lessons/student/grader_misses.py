@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.codes import Outcome
@@ -66,7 +66,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
         yield from to_run_again(asked, ended)
     yield from another_program(latest_runs(ended), bundle)
     yield from without_real_data(latest_runs(ended))
-    yield from missing_answers(bundle, in_every_profile(asked) if asked else {}, lesson)
+    yield from missing_answers(bundle, asked, lesson)
     if asked and any(check.report for check in asked.checks) and "report" not in bundle.files:
         yield "no report.md: one of the notebook's last cells writes it"
     for path in bundle.everything():
@@ -187,8 +187,9 @@ def without_real_data(latest: list[Run]) -> Iterator[str]:
         )
 
 
-def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str) -> Iterator[str]:
-    if not wanted:
+def missing_answers(bundle: Bundle, asked: Rubric | None, lesson: str) -> Iterator[str]:
+    wanted = in_every_profile(asked) if asked else {}
+    if not asked or not wanted:
         return
     if "answers" not in bundle.files:
         kinds = {name: kind_of(Path(name).name) for name in bundle.left_out}
@@ -208,6 +209,8 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
     without = sorted(set(wanted) - set(given))
     if without:
         yield f"{file} has no {', '.join(without)}"
+    if unknown := sorted(set(given) - set(asked.answers)):
+        yield f"{file} has {', '.join(unknown)}: no question has this name. Is it misspelt?"
 
 
 def gaps_in(folder: Path, path: Path) -> Iterator[str]:

@@ -52,6 +52,8 @@ FORMS = [
     ("03_baseline", "predict_steps", "50,000", "50000 instead of 50,000"),
     ("02_serial", "predict_accuracy", (0, 97), "1.5 instead of 1,5"),
     ("02_serial", "predict_accuracy", "", "nothing"),
+    ("02_serial", "keras_epoch_s", "about two", "wrong form. Expected: digits only"),
+    ("02_serial", "keras_epoch_s", "7,2 s", None),
     ("02_serial", "predict_acuracy", 0.97, "no question"),
     ("07_horovod", "predict_unlike", "az", "letters"),
     ("07_horovod", "predict_unlike", "none", None),
