@@ -49,10 +49,15 @@ class Progress:
     packed: bool
     points: str = ""
     missing: tuple[str, ...] = ()
+    complete: bool = True  # no point is known to be lost
 
     @property
     def done(self) -> bool:
         return not self.open_gaps and self.has_outputs
+
+    @property
+    def tick(self) -> str:
+        return "✓ " if self.done and self.complete else ""
 
     @property
     def state(self) -> str:
@@ -77,7 +82,8 @@ def progress_of(folder: Path) -> Progress | None:
     title, takes = TITLE.search(text), TIME.search(" ".join(text.split()))
     has_outputs = any(folder.glob("*.out"))
     begun = (folder / "answers.txt").is_file() or has_outputs
-    points, missing = at_present(folder, newest_in(folder)) if begun else ("", ())
+    present = at_present(folder, newest_in(folder)) if begun else ("", (), True)
+    points, missing, complete = present
     package = f"{folder.name}.zip"
     return Progress(
         title=title[1] if title else folder.name,
@@ -90,6 +96,7 @@ def progress_of(folder: Path) -> Progress | None:
         packed=any((place / package).is_file() for place in (folder, folder.parent)),
         points=points,
         missing=missing,
+        complete=complete,
     )
 
 
@@ -98,8 +105,8 @@ def newest_in(folder: Path) -> float:
 
 
 @cache
-def at_present(folder: Path, _: float) -> tuple[str, tuple[str, ...]]:
-    """Return a lesson's points and what its submission lacks, as `lessons submit` prints them.
+def at_present(folder: Path, _: float) -> tuple[str, tuple[str, ...], bool]:
+    """Return a lesson's points, what its submission lacks, and whether no point is lost.
 
     They are kept until a file of the folder is newer.
     """
@@ -107,7 +114,7 @@ def at_present(folder: Path, _: float) -> tuple[str, tuple[str, ...]]:
     runs = read_files(folder / path for path in bundle.files.get("outputs", []))
     missing = tuple(dict.fromkeys(what_is_missing(bundle, folder.name[:2], runs)))
     own = own_grade(bundle, folder.name[:2])
-    return own_standing(own) if own else "", missing
+    return own_standing(own) if own else "", missing, own is None or own.complete
 
 
 def start_page(lessons: Path) -> str:
@@ -115,10 +122,7 @@ def start_page(lessons: Path) -> str:
     known = [progress_of(folder) for folder in lesson_folders(lessons).values()]
     all_ = [progress for progress in known if progress]
     rows = ["| lesson | takes | state |", "|---|---|---|"]
-    rows += [
-        f"| {'✓ ' if one.done else ''}[{one.title}]({one.page}) | {one.takes} | {one.state} |"
-        for one in all_
-    ]
+    rows += [f"| {one.tick}[{one.title}]({one.page}) | {one.takes} | {one.state} |" for one in all_]
     parts = ["# Deep Learning on Supercomputers", next_step(all_), HOW, "\n".join(rows), BACK]
     return "\n\n".join(parts) + "\n"
 
