@@ -103,7 +103,8 @@ def epoch_bars(figure: Any, runs: Mapping[str, Run]) -> None:
             name = f"{name}: {digits(time.value)} s per epoch ({time.basis}), the black line"
         axes.bar(0, 0, color=colour, label=name)
     axes.bar(0, 0, edgecolor=GREY, label="first epoch: not counted", **NOT_COUNTED)
-    axes.set(xlabel="epoch", ylabel="training time in s", xticks=range(1, most + 1))
+    ticks = range(1, most + 1, 1 + most // 15)
+    axes.set(xlabel="epoch", ylabel="training time in s", xticks=ticks)
     axes.set_xlim(0.5, most + 0.5)
     axes.grid(False, axis="x")
     figure.legend(loc="outside upper left")
@@ -124,7 +125,8 @@ def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
             value = run.test_accuracy.value
             style = {"ls": "", "mfc": "white", "ms": 10, "mew": 2, **look(place)}
             axes.plot(end, value, label=f"{name}, test: {value:.4f}", **style)
-    axes.set(xlabel="epoch", ylabel="accuracy", xticks=range(1, last + 1), xlim=(0.8, last + 0.4))
+    edge, ticks = max(0.4, last / 30), range(1, last + 1, 1 + last // 15)
+    axes.set(xlabel="epoch", ylabel="accuracy", xticks=ticks, xlim=(1 - edge / 2, last + edge))
     if axes.lines:
         legend_beside(axes)
 
