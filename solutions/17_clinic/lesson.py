@@ -19,8 +19,8 @@
 # part B you get recordings of six real jobs in which something went wrong, and name the rank, the line and the fault.
 # Your neighbour has other ones, but for one or two.
 #
-# Part A takes 75 minutes and part B 45, in two sittings. You need lesson 10. On two CPU cores, the jobs of this
-# page take about a minute.
+# Allow 120 minutes in two sittings: 75 for part A, and 45 for part B. You need lesson 10. On two CPU cores, the jobs
+# of this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": GPUs

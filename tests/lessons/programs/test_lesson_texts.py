@@ -49,7 +49,7 @@ def test_a_page_can_be_finished(folder):
 def test_the_lesson_has_its_parts(folder):
     text = (folder / "lesson.py").read_text(encoding="utf-8")
     submit = f"lessons submit {folder.name[:2]}"
-    for part in ("## Predict", "What you should see", "## Traps", "## Recap", submit):
+    for part in ("Allow ", "## Predict", "What you should see", "## Traps", "## Recap", submit):
         assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
 
 
