@@ -145,10 +145,10 @@ torch_run, _ = course.submit("job_torch.sbatch", *sizes, options=node)
 # %% [markdown]
 # Look at the output, in the terminal or in JupyterLab's list of files:
 #
-#     grep -v MLLOG 02_keras_*.out
+#     grep -Ev 'MLLOG|^$' 02_keras_*.out
 #
-# These are the lines that Keras prints for people. `grep -v` leaves out the record. The plots below and your
-# points come from the record, not from the variables in this notebook.
+# These are the lines that Keras prints for people. `grep -v` leaves out the record and the empty lines. The plots below
+# and your points come from the record, not from the variables in this notebook.
 
 # %% tags=["hide-input"]
 for run in (keras_run, torch_run):

@@ -33,7 +33,7 @@ REPEATS = {
     "python train.py --help": "test_program_texts.py",
     "squeue --me": "page 00",
     "cluster logs -f JOB": "test_laptop_commands.py",
-    "grep -v MLLOG 02_keras_*.out": "page 00, with another file",
+    "grep -Ev 'MLLOG|^$' 02_keras_*.out": "page 00, with another file",
     "sbatch job.sbatch --train-samples 3200 --epochs 8 --resume": "test_lesson_07.py",
     "sbatch job.sbatch --rounds 9 --levers bfloat16+compile --batch-size 16": WHOLE,
     "sbatch --ntasks=4 job.sbatch --replicas 2": "test_lesson_11.py",
