@@ -41,6 +41,8 @@ def test_only_missing_files_are_fetched(mirror, world, tmp_path, monkeypatch):
     data.load("mnist")
     assert len(mirror.requests) == 3
     assert IMAGES not in mirror.requests
+    fetch.fetch(catalogue.entry("mnist"), tmp_path / "class", [tmp_path / "class"])
+    assert (len(mirror.requests), len(names_in(tmp_path / "class"))) == (3, 4), "copies"
 
 
 @pytest.mark.parametrize(
