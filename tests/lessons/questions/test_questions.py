@@ -122,13 +122,8 @@ def test_a_wrong_number_gets_a_hint_and_one_within_the_tolerance_none():
 
 
 def test_every_question_with_a_fixed_answer_has_a_hint_of_its_own():
-    none = [
-        (lesson, key)
-        for lesson, expected in EXPECTED.items()
-        for key in expected
-        if not RUBRICS[lesson].answers[key].try_
-    ]
-    assert none == []
+    for lesson, expected in EXPECTED.items():
+        assert all(RUBRICS[lesson].answers[key].try_ for key in expected), lesson
 
 
 def test_the_released_hashes_are_those_of_the_answers_and_name_none():

@@ -77,7 +77,6 @@ def test_an_output_without_a_run_and_answers_without_ids(folder, lessons_command
     ("answer", "words"),
     [
         ("keras_epoch_s = about two", "about two has the wrong form. Expected: digits only"),
-        ("keras_epoch_s = 7,2 s", ""),
         ("predict_accuracy = 97", "digits only: a fraction of 1"),
         ("predict_accuracy = 0.5", ""),  # a prediction may be wrong
     ],
@@ -85,8 +84,7 @@ def test_an_output_without_a_run_and_answers_without_ids(folder, lessons_command
 def test_an_answer_of_another_kind_is_named(folder, lessons_command, answer, words):
     (folder / "answers.txt").write_text(answer + "\n")
     done = lessons_command("submit", "02", "--in", folder)
-    named = "has the wrong form" in done.output or "cannot be compared" in done.output
-    assert named == bool(words)
+    assert bool(re.search("the wrong form|cannot be compared", done.output)) == bool(words)
     assert words in done.output
 
 
