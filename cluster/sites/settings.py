@@ -63,6 +63,5 @@ def shell_error(file: Path, said: str) -> str:
     lines = said.replace(f"{file}: ", "").splitlines() or ["it ended with an error"]
     if "\\r" in said:
         return f"{lines[0]}; {WINDOWS}"
-    words = " ".join(line.strip() for line in lines)
-    hint = "; a quote or bracket above that line is not closed" if "unexpected EOF" in words else ""
-    return words + hint
+    hint = "; a quote or bracket above that line is not closed" if "unexpected EOF" in said else ""
+    return " ".join(line.strip() for line in lines) + hint

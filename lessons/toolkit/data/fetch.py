@@ -37,13 +37,9 @@ def fetch(entry: Entry, folder: Path, where: list[Path], mend: bool = False) -> 
             _delete_broken(entry, folder, where)
         missing = set(entry.files) - files.find(entry, where).keys()
         known = files.find(entry, files.folders())
-        copies = {
-            file: known[file]
-            for file in missing & known.keys()
-            if not files.problem(entry, known[file], known)
-        }
-        _keep(entry, copies, folder / entry.folders[0])
-        if missing := missing - copies.keys():
+        good = [f for f in missing & known.keys() if not files.problem(entry, known[f], known)]
+        _keep(entry, {file: known[file] for file in good}, folder / entry.folders[0])
+        if missing := missing.difference(good):
             _download(entry, missing, folder / entry.folders[0])
         found = files.find(entry, where)
         packed = {file: path for file, path in found.items() if path.name.endswith(files.ARCHIVES)}
