@@ -52,6 +52,8 @@ def test_a_run_of_which_nothing_is_known_is_an_empty_picture():
 
 def test_accuracy_curves_with_the_test_accuracy():
     run = run_of([3.0, 2.0], accuracies=[0.9, 0.95], test_accuracy=Number(0.9321))
+    long = plots.accuracy_curves({"Keras": run_of([1.0] * 41, accuracies=[0.8] * 41)})
+    assert len(long.axes[0].get_xticks()) <= 15
     figure = plots.accuracy_curves({"Keras": run, "other": run_of([1.0], accuracies=[0.8])})
     lines = [list(line.get_ydata()) for line in figure.axes[0].lines]
     assert lines == [[0.9, 0.95], [0.9321], [0.8]]
