@@ -38,7 +38,7 @@ def options_of(program: Path) -> dict[str, object]:
 
 def limits_of(program: Path) -> dict[str, int | str]:
     """Return the limit of each option, and refuse a limit of an option that does not exist."""
-    limits = SIZES[program.parent.name].get(program.name, {})
+    limits = SIZES.get(program.parent.name, {}).get(program.name, {})
     limits = {f"--{name}": limit for name, limit in limits.items()}
     if limits and (unknown := limits.keys() - options_of(program)):
         raise ValueError(f"{program} has no option {', '.join(sorted(unknown))}: see sizes.toml")
