@@ -42,10 +42,51 @@ def changed(folder, lesson, file, *changes):
     return module
 
 
-def assert_passes(script):
-    """Check in one process, because TensorFlow is set up once, for all mistakes in a program."""
+# Loaded by each script below: `said` is what the check of an exercise says of a text of train.py.
+START = """
+import os, re, sys, types
+os.environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_USE_LEGACY_KERAS": "1"}
+import importlib
+from lessons.toolkit.checks.shared import check
+lesson = importlib.import_module("lessons.toolkit.checks.lesson_" + folder[:2])
+checks, source = check.checks_of(lesson), open(f"solutions/{folder}/train.py").read()
+gap = re.sub(r"( *)### BEGIN SOLUTION (.*)\\n(?:.*\\n)*? *### END SOLUTION",
+             r'\\1raise NotImplementedError("\\2")', source)
+failures = 0
+
+def said(number, text):
+    program = types.ModuleType("train")
+    exec(compile(text, "train.py", "exec"), program.__dict__)
+    try:
+        checks[number](program.prepare if number == "3.2" else program)
+    except check.CheckFailed as failed:
+        return str(failed)
+    return None
+
+def expect(number, text, advice, what=""):
+    global failures
+    found = said(number, text)
+    if (found is None) != (advice is None) or (advice and advice.lower() not in found.lower()):
+        print(number, what, "expected:", advice, "got:", found)
+        failures += 1
+
+for number in numbers:
+    expect(number, source, None)
+    expect(number, gap, "still a gap")
+for number, old, new, *advice in changes:
+    assert source.count(old) >= 1, old
+    expect(number, source.replace(old, new), *advice or [None], what=(old, new))
+"""
+
+
+def assert_passes(folder, numbers, changes, more=""):
+    """Check the solution, the gaps and changes of a program in one process: TensorFlow is slow.
+
+    changes: the exercise, an old text, the new one, and the advice, or none if it is right as well.
+    """
+    given = f"folder, numbers, changes = {folder!r}, {numbers!r}, {changes!r}"
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", f"{given}{START}{more}\nsys.exit(failures)"],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
