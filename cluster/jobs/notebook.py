@@ -105,7 +105,7 @@ def show_output(files: Iterable[Path | str]) -> None:
 def typed(line: str) -> str:
     """Run a line as a terminal does, with the site's settings; print and return what it prints."""
     site = site_files.current()
-    environ = {name: os.environ[name] for name in os.environ.keys() - own_names(site)}
+    environ = {name: os.environ[name] for name in os.environ.keys() - own_names(site) - site.unset}
     environ |= site.exports
     folders = [str(Path(sys.executable).parent), environ["PATH"]]
     if site.scheduler in WITHOUT_SLURM:

@@ -30,12 +30,10 @@ def shown(words: list[str], site: Site | None = None, without: frozenset[str] = 
     """
     settings = []
     if site:
-        names = sorted(name for name in site.exports if name.startswith("SBATCH_"))
+        names = sorted(n for n in site.exports.keys() - without if n.startswith("SBATCH_"))
         if site.file != personal_file().resolve():
             names.append("COURSE_SITE")
-        settings = [
-            f"{name}={shlex.quote(site.exports[name])}" for name in names if name not in without
-        ]
+        settings = [f"{name}={shlex.quote(site.exports[name])}" for name in names]
         unset = [f"-u {name}" for name in sorted(without & os.environ.keys())]
         settings = [*(["env", *unset] if unset else []), *settings]
     return " ".join(["$", *settings, shlex.join(words)])

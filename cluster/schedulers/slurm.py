@@ -47,7 +47,7 @@ def submit(
     extra = site.settings.get("SITE_SUBMIT_OPTIONS", "").split()
     words = ["sbatch", *extra, *as_words(options), str(job.path), *arguments]
     by_hand = GPU_OPTIONS & (options.keys() | job.options.keys())
-    without = GPU_VARIABLES if by_hand else frozenset[str]()
+    without = GPU_VARIABLES | site.unset if by_hand else site.unset
     show(real_command.shown(words, site, without))
     done = real_command.run(words, site.exports, without)
     if "test-only" in options and not done.returncode:  # then there is no job

@@ -28,6 +28,7 @@ class Site:
     file: Path  # the file that jobs source: the personal one or the site's
     settings: dict[str, str]  # SITE_…
     exports: dict[str, str]  # SBATCH_… and other variables for submitting
+    unset: frozenset[str] = frozenset()  # SBATCH_… that the file removes
 
     @property
     def scheduler(self) -> str:
@@ -140,7 +141,8 @@ def load(file: Path, **needed: str) -> Site:
         if not values.get(name):
             raise click.ClickException(f"{file}: it sets no {name}; is it a site file?")
     exports["COURSE_SITE"] = str(file.resolve())
-    site = Site(values["SITE_NAME"], file.resolve(), values, exports)
+    unset = frozenset(key for key in os.environ.keys() - after.keys() if key[:7] == "SBATCH_")
+    site = Site(values["SITE_NAME"], file.resolve(), values, exports, unset)
     if wrong := next(settings.wrong_values(values | exports), None):
         raise SettingsError(f"{site.settings_file}: {wrong}")
     return site

@@ -1,5 +1,7 @@
 """Test how jobs are submitted to Slurm sites and refused, with stand-ins for Slurm's programs."""
 
+import re
+
 import pytest
 
 from cluster.sites.site_files import FOLDER
@@ -169,6 +171,19 @@ def test_what_sbatch_writes_beside_the_jobs_number_is_shown(slurm):
     assert done.stderr.endswith("\nsbatch: 12 of 40 node hours left\n")
     answer(slurm, sbatch=["", "sbatch: Job 78 to start at noon\n", 0])
     assert "Job 78 to start" in slurm.at("box", "submit", "--test-only", "job.sbatch").stderr
+
+
+@pytest.mark.parametrize(("partition", "gpus"), [("cpu", None), ("gpu", "gpu:4")])
+def test_a_partition_without_gpus_keeps_no_request_of_the_shell(slurm, partition, gpus):
+    """The recipe is the page's. A shell that sourced the site file requests GPUs already."""
+    page = (FOLDER.parents[1] / "docs/sites.md").read_text()
+    recipe = re.search(r"^ +case \$SBATCH_PARTITION.*?esac$", page, re.M | re.S)[0]
+    slurm.environment["COURSE_SITE"] = slurm.write("mine.sh", f"source {FOLDER}/box.sh\n{recipe}")
+    slurm.environment["SBATCH_GRES"] = "gpu:4"
+    slurm.cluster("submit", f"--partition={partition}", "job.sbatch")
+    (call,) = calls(slurm)
+    assert call["environment"].get("SBATCH_GRES") == gpus
+    assert call["environment"]["SBATCH_PARTITION"] == partition
 
 
 def test_the_file_to_correct_is_the_one_that_sets_the_value(slurm):
