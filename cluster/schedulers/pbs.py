@@ -51,8 +51,7 @@ def submit(
     for name in left_out:
         show(f"{site.name}: PBS has no option like --{name}, so it is left out")
     show(real_command.shown(words))
-    done = real_command.run(words, site.exports)
-    return real_command.job_id(done, ADVICE, site, show)
+    return real_command.job_id(real_command.run(words, site.exports), ADVICE, site, show)
 
 
 def qsub(
@@ -62,6 +61,8 @@ def qsub(
     asked = jobfile.request(job, options)
     own = {name: value for name in SAME if (value := site.variable(f"SBATCH_{name.upper()}"))}
     weighed = job.options | own | options  # with the same priorities as sbatch
+    if "test-only" in weighed:
+        raise jobfile.JobFileError("--test-only: PBS cannot try a submission; leave it out")
     words = ["qsub", "-N", re.sub(r"\s", "_", asked.name)]
     for resource in resources(asked, site):
         words += ["-l", resource]

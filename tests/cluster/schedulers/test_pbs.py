@@ -64,9 +64,10 @@ def test_what_pbs_has_no_word_for_is_named():
     assert qsub("--constraint=gpu --qos=high --gres=gpu:4")[1] == ["constraint", "qos"]
 
 
-def test_an_array_that_pbs_cannot_have_is_refused():
-    with pytest.raises(jobfile.JobFileError, match="PBS takes one range"):
-        qsub("--array=1,2,5")
+@pytest.mark.parametrize("asked", ["--array=1,2,5", "--test-only"])
+def test_what_pbs_cannot_do_is_refused(asked):
+    with pytest.raises(jobfile.JobFileError, match=asked):
+        qsub(asked)
 
 
 def test_the_wrapper_runs_the_job_with_slurms_names(shell):
