@@ -51,7 +51,8 @@ def submit(
     show(real_command.shown(words, site, without))
     done = real_command.run(words, site.exports, without)
     if "test-only" in options and not done.returncode:  # then there is no job
-        raise SystemExit(show(done.stderr.rstrip()))
+        show(done.stderr.rstrip())
+        raise SystemExit(0)
     return real_command.job_id(done, ADVICE, site, show)
 
 
