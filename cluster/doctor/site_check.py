@@ -21,7 +21,7 @@ FUNCTIONS = {
 PROBE = """
 set -euo pipefail; set -a
 source "$1" >&2
-case ${SITE_LAUNCHER:-srun}$(declare -f launch_ranks) in mpi*srun*) unset -f launch_ranks ;; esac
+case ${SITE_LAUNCHER:-}$(declare -f launch_ranks) in mpi*SITE_SRUN_*) unset -f launch_ranks ;; esac
 declare -F | sed 's/^declare -f[^ ]* /function /'
 env -0 | tr '\\n\\0' ' \\n' | grep -E '^(SITE|SBATCH)_' || true
 """
@@ -44,11 +44,9 @@ def check_command(name: str | None) -> None:
     """Find out what is wrong with a site file: NAME, or the one in use."""
     file = site_files.course_file(name) if name else site_files.chosen_file(None)
     problems = check(file, in_use=not name)
-    for problem in problems:
+    for problem in problems or ["nothing wrong was found"]:
         click.echo(f"{file}: {problem}")
-    if problems:
-        raise SystemExit(1)
-    click.echo(f"{file}: nothing wrong was found")
+    raise SystemExit(1 if problems else 0)
 
 
 def check(file: Path, in_use: bool = True) -> list[str]:

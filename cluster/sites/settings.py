@@ -23,7 +23,7 @@ SETTINGS: dict[str, tuple[bool, re.Pattern | None]] = {
     "SITE_NAME": (True, None),
     "SITE_TITLE": (True, None),
     "SITE_SCHEDULER": (True, re.compile(r"slurm|pbs|laptop")),
-    "SITE_LAUNCHER": (True, re.compile(r"srun|mpirun|mpiexec")),
+    "SITE_LAUNCHER": (True, re.compile(r"srun|mpirun|mpiexec|torchrun|horovodrun")),
     "SITE_ACCOUNT": (True, re.compile(r"required|optional|none")),
     "SITE_GPUS_PER_NODE": (False, WHOLE_NUMBER),
     "SITE_CORES_PER_NODE": (False, WHOLE_NUMBER),

@@ -10,7 +10,8 @@ SITE_TITLE="One line: machine, centre, GPUs of a node"
 # slurm, pbs or laptop.
 SITE_SCHEDULER=slurm
 
-# How ranks are started: srun, mpirun or mpiexec. Without srun, define launch_ranks below.
+# How ranks are started: srun, mpirun, mpiexec, torchrun or horovodrun. With mpirun or mpiexec, and
+# where there is no srun, define launch_ranks below.
 SITE_LAUNCHER=srun
 
 # Options for srun. Every task has to see all GPUs of its job on the node: often --gpu-bind=none.

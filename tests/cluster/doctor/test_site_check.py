@@ -48,6 +48,23 @@ def test_what_is_wrong_with_a_site_file_is_said(shell, old, new, problem):
     assert problem in shell.cluster("site", "check", ok=False).stdout
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "SITE_LAUNCHER=torchrun",
+        "SITE_LAUNCHER=horovodrun",
+        'SITE_LAUNCHER=mpirun\nlaunch_ranks() { mpirun -n "$@" || echo "try srun"; }',
+    ],
+)
+def test_a_launcher_other_than_srun_is_right(shell, line):
+    file = shell.folder / "mine.sh"
+    text = TEMPLATE.replace("SITE_LAUNCHER=srun", line)
+    file.write_text(text.replace('$(dirname "${BASH_SOURCE[0]}")', str(site_files.FOLDER)))
+    said = "\n".join(site_check.check(file))
+    assert "SITE_LAUNCHER" not in said
+    assert "launch_ranks is missing" not in said
+
+
 def test_the_batch_system_is_asked_for_the_partition_and_the_modules_are_loaded(shell, programs):
     text = TEMPLATE.replace("module load Python CUDA", "echo no such module >&2; return 3")
     (shell.folder / "mine.sh").write_text(
