@@ -123,8 +123,12 @@ def start_page(lessons: Path) -> str:
     all_ = [progress for progress in known if progress]
     rows = ["| lesson | takes | state |", "|---|---|---|"]
     rows += [f"| {one.tick}[{one.title}]({one.page}) | {one.takes} | {one.state} |" for one in all_]
-    parts = ["# Deep Learning on Supercomputers", next_step(all_), HOW, "\n".join(rows), BACK]
-    return "\n\n".join(parts) + "\n"
+    parts = ["# Deep Learning on Supercomputers", next_step(all_)]
+    if lost := [one.title[:2] for one in all_ if one.done and not one.complete]:
+        parts.append(
+            f"Points are lost in {', '.join(lost)}: `lessons submit {lost[0]}` shows them."
+        )
+    return "\n\n".join([*parts, HOW, "\n".join(rows), BACK]) + "\n"
 
 
 def next_step(all_: Sequence[Progress]) -> str:

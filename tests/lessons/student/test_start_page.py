@@ -74,10 +74,12 @@ def test_what_is_done_is_ticked_and_the_next_lesson_named(lessons, monkeypatch):
     (first / "00_cluster_1.out").write_text("task 0 of 2\n")
     page = start_page(lessons)
     ticked, state = rows(page)["00"][::3]
-    assert not ticked  # points are lost
+    assert not ticked
+    assert "Points are lost in 00: `lessons submit 00`" in page
     assert re.fullmatch(r"exercises filled in, jobs ran, .* of 10 points .*", state)
     monkeypatch.setattr("lessons.student.start_page.at_present", lambda *_: ("10", (), True))
     assert rows(start_page(lessons))["00"][0] is True
+    assert "Points are lost" not in start_page(lessons)
     assert next_of(page)[1] == "01"
     (first / "more.py").write_text('raise NotImplementedError("Answer: set one_line")\n')
     assert rows(start_page(lessons))["00"][0] is False
