@@ -28,6 +28,8 @@ def test_untouched_gaps_are_named_and_nothing_changes(student, lessons_command):
     found = {exercise: result for exercise, (result, _) in rows(done.output).items()}
     assert found == {"1.1": "still a gap", "1.2": "still a gap", "1.3": "not yet"}
     assert "0 of 3 exercises passed" in done.output
+    assert "(Ctrl+S)" in done.output
+    assert "Shift+Enter" not in done.output, "a terminal runs no cell"
     after = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
     assert before == after
 
