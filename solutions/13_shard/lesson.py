@@ -335,8 +335,8 @@ for way, run in nodes.items():
 
 # %% [markdown]
 # **What you should see.** Where a faster link no longer shortens the step, messages hide. One or two Gbit/s were
-# enough for four ranks on two cores. A GPU at 400 TFLOP/s computes thousands of times as fast as such a core (below
-# 0.1), but for a larger network (`link_7b`, below).
+# enough for four ranks on two cores. A GPU at 400 TFLOP/s computes thousands of times as fast as such a core (under
+# 0.1 TFLOP/s), but for a larger network (`link_7b`, below).
 #
 # ## Break it
 #
