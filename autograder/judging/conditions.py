@@ -142,7 +142,8 @@ def judge_case(case: Case) -> Part:
 
 
 def not_measured(title: str, expected: str, missing: NotMeasured) -> Part:
-    status = FAILED if missing.is_failure else NOT_MEASURED
+    not_done = (ReasonCode.NO_RUN, ReasonCode.RUN_UNFINISHED, ReasonCode.TEST_FAILED)
+    status = FAILED if missing.code in not_done else NOT_MEASURED
     facts = (missing.reason, missing.where, missing.try_)
     return Part(title, status, 0, expected, *facts, code=missing.code)
 

@@ -62,11 +62,6 @@ class NotMeasured(Exception):  # noqa: N818 - usually nobody's mistake
         self.where = without_none(where)
         self.code = code
 
-    @property
-    def is_failure(self) -> bool:
-        """Return whether the value is missing because no run finished, or its test failed."""
-        return self.code in (ReasonCode.NO_RUN, ReasonCode.RUN_UNFINISHED, ReasonCode.TEST_FAILED)
-
 
 Arguments = ParamSpec("Arguments")
 Item = TypeVar("Item")

@@ -178,8 +178,9 @@ BADLY_SUBMITTED = (
 
 def badly_submitted(runs: Sequence[Run]) -> list[Note]:
     """Return a finding for each output that is a terminal's copy, very large or unreadable."""
-    problems = (problem for code in BADLY_SUBMITTED for problem in problems_of(runs, code))
-    return [doubts.note_of(p.code, p.where[0].file, p.title, p.where) for p in problems]
+    problems = [p for code in BADLY_SUBMITTED for r in runs for p in r.problems if p.code == code]
+    first = list(dict.fromkeys(problems))[: doubts.MOST]
+    return [doubts.note_of(p.code, p.where[0].file, p.title, p.where) for p in first]
 
 
 def cut_off(runs: Sequence[Run]) -> list[Note]:
@@ -205,12 +206,6 @@ def cut_off(runs: Sequence[Run]) -> list[Note]:
             advice = "copy the file again from where the job wrote it, and submit it again"
             findings.append(make_note(code, "a record to its end", found, where, advice))
     return findings
-
-
-def problems_of(runs: Sequence[Run], code: FindingCode) -> list[Note]:
-    """Return the first few distinct problems of this kind."""
-    problems = (problem for run in runs for problem in run.problems if problem.code == code)
-    return list(dict.fromkeys(problems))[: doubts.MOST]
 
 
 def recorded_lesson(runs: Sequence[Run]) -> str | None:

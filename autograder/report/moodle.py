@@ -36,7 +36,10 @@ def read_worksheet(
     find = filling.finder(
         {name: replace(p, moodle_id=participant(p.moodle_id)) for name, p in known.items()}
     )
-    students = (find(ids_in(line)) for line in lines)
+    students = (
+        find([("moodle_id", participant(line[0])), *(("name", cell) for cell in line[:4])])
+        for line in lines
+    )
     return header, places[0], [*zip(students, lines, strict=True)]
 
 
@@ -65,10 +68,6 @@ def filled(rows: Sequence[Grade], people: Mapping[str, Person], worksheet: Path)
         result.notes.append(f"nobody has a grade in lesson {lesson}")
     with_points = [student for student, row in graded.items() if row.final_score is not None]
     return result.text, result.sentence(with_points, "moodle_id, email or name")
-
-
-def ids_in(line: Sequence[str]) -> list[tuple[str, str]]:
-    return [("moodle_id", participant(line[0])), *(("name", cell) for cell in line[:4])]
 
 
 def participant(cell: str) -> str:

@@ -102,6 +102,4 @@ def show_checks(rows: Sequence[Grade], titles: Titles) -> None:
 
 
 def colour_of(row: Grade) -> str | None:
-    if row.level == EvidenceLevel.CONTRADICTED:
-        return "red"
-    return "yellow" if row.look else None
+    return "red" if row.level == EvidenceLevel.CONTRADICTED else "yellow" if row.look else None

@@ -78,10 +78,6 @@ def argument(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def boolean(value: Any) -> bool | None:
-    return value if type(value) is bool else None
-
-
 def job_id(value: Any) -> str | None:
     return str(value)[:64] if type(value) is str or type(value) is int else None
 
@@ -111,7 +107,7 @@ READ_AS: dict[Any, ReadAs] = {
     str | None: (text, TEXT),
     float | None: (plain_number, "a number"),
     int | None: (count, "a whole number"),
-    bool | None: (boolean, "true or false"),
+    bool | None: (lambda value: value if type(value) is bool else None, "true or false"),
     tuple[str, ...] | None: (list_of(str, 0, MOST_WORDS), "a list"),
     tuple[int, ...] | None: (list_of(count, 1, MOST_PARTS), "a list of whole numbers"),
     tuple[Slice, ...] | None: (list_of(slice_of, 1, MOST_PARTS), "a list of slices"),
