@@ -187,9 +187,12 @@ def joined(submissions: Sequence[Submission]) -> Iterator[Submission]:
     of_group = grouped(((s.group, s.lesson), s.students) for s in submissions if s.group)
     for every in grouped(((s.students, s.lesson), s) for s in submissions).values():
         same = [part for part in every if not any(replaces(other, part) for other in every)]
-        left_out = ", ".join(part.folder for part in every if part not in same)
-        detail = shortened(f"left out: {left_out}", 300)
-        notes = [note_of(FindingCode.LATEST_COUNTS, "", detail)] if left_out else []
+        left_out = [part for part in every if part not in same]
+        detail = shortened("left out: " + ", ".join(part.folder for part in left_out), 300)
+        ran = [any(holds(p, {Kind.OUTPUT}) for w in s for p in w.places) for s in (left_out, same)]
+        only_before = ran == [True, False]
+        code = FindingCode.OUTPUTS_LEFT_OUT if only_before else FindingCode.LATEST_COUNTS
+        notes = [note_of(code, "", detail)] if left_out else []
         members = of_group.get((same[0].group, same[0].lesson), ())
         yield replace(
             same[0],
@@ -204,12 +207,13 @@ def joined(submissions: Sequence[Submission]) -> Iterator[Submission]:
 def replaces(new: Submission, old: Submission) -> bool:
     """Return whether a student's own folder replaces one whose row got the student by hand.
 
-    The roster did not have the student's id when the platform's work was first collected.
+    On a platform, the roster probably lacked the student's id when the work was first collected.
     """
     own, other = (s.owner == folder_name(s.group or "+".join(s.students)) for s in (new, old))
     times = [s.submitted or "" for s in (new, old)]
     is_older = all(times) and latest(times) != times[0]
-    return own and not other and bool(old.origin) and new.origin == old.origin and not is_older
+    of_platform = old.origin not in ("", "folders") and new.origin == old.origin
+    return own and not other and of_platform and not is_older
 
 
 def strays(paths: Iterable[Path]) -> list[str]:

@@ -91,13 +91,18 @@ def test_a_row_that_nobody_decided_on_is_something_to_look_at(tmp_path, collect,
     assert grade(folder, "--profile", "smoke").exit_code == 0
 
 
-def test_the_folder_of_a_student_who_was_unknown_is_replaced(tmp_path, collect, grade, points):
+@pytest.mark.parametrize(("ran", "score"), [(True, "8.25/10"), (False, "0.25/10")])
+def test_the_folder_of_a_student_who_was_unknown_is_replaced(
+    tmp_path, collect, grade, points, ran, score
+):
+    """If only the folder that is left out has outputs, the instructor is asked to look."""
     (tmp_path / "roster.csv").write_text("student\nben\n")
     words = ("--roster", tmp_path / "roster.csv", "--lesson", "01")
     for number, (name, grows) in enumerate((("", "student,canvas_id\nben,102\n"), ("-1", ""))):
         answers = f"predict_shuffled = {['no', 'yes'][number]}".encode()
         files = {f"meyerben_102_{number}_answers{name}.txt": answers}
-        files |= {f"meyerben_102_9{number}_01_{number}.out": (BAD, GOOD)[number]}
+        if grows or ran:
+            files |= {f"meyerben_102_9{number}_01_{number}.out": (BAD, GOOD)[number]}
         place = write(tmp_path, f"down {number}", files)
         done = collect(place, *words, platform="canvas")
         if grows:
@@ -105,7 +110,17 @@ def test_the_folder_of_a_student_who_was_unknown_is_replaced(tmp_path, collect, 
             (tmp_path / "roster.csv").write_text(grows)
     assert done.rows.keys() == {"meyerben/01", "ben/01"}
     result = grade(done.folder, "--profile", "smoke")
-    assert (result.exit_code, points(result)) == (0, {("ben", "01"): "8.25/10"})
+    assert (result.exit_code, points(result)) == (not ran, {("ben", "01"): score})
+
+
+def test_a_folder_that_an_instructor_made_a_student_s_own_is_not_replaced(
+    tmp_path, collect, grade, roster, points
+):
+    files = {"ben/answers.txt": b"predict_shuffled = yes", "ben laptop/01_1.out": GOOD}
+    done = collect(write(tmp_path, "down", files), *roster, "--lesson", "01")
+    edit(done.folder, {"ben laptop/01": {"students": "ben", "doubts": ""}})
+    result = grade(done.folder, "--profile", "smoke")
+    assert (result.exit_code, points(result)["ben", "01"]) == (0, "8.25/10")
 
 
 def test_work_put_into_the_class_by_hand_is_not_replaced_by_nothing(tmp_path, collect, roster):
