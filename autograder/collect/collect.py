@@ -19,7 +19,7 @@ from autograder.collect.download import (
 )
 from autograder.collect.groups import Groups, with_groups
 from autograder.collect.lesson_folder import named, write_folder
-from autograder.collect.lessons import Lessons, named_lesson, sort_out
+from autograder.collect.lessons import Lessons, named_lesson, recorded_lessons, sort_out
 from autograder.collect.platforms import DROP, FOLDERS, PLATFORMS, below_wrapper
 from autograder.errors import SettingsError
 from autograder.grouping import grouped
@@ -164,26 +164,29 @@ def rows_of(
     owner: Owned, home: Path, wanted: Wanted, stack: ExitStack, before: Rows, done: Collected
 ) -> Iterator[Row]:
     """Write the folders of all of an owner's lessons, and yield their rows."""
-    pieces, notes = list[Piece](), list[Note]()
+    pieces, notes = list[Piece](), list[tuple[str, str, Note]]()
     stamped = PLATFORMS[wanted.platform].stamped
     for item in owner.items:
         files, odd = pieces_of(item, stack)
         pieces += [file for file in files if stamped or file.kind != Kind.TIMESTAMP]
-        notes += odd
-    if any(piece.kind == Kind.ANSWERS for piece in pieces):  # then a typed text is a greeting
-        notes = [note for note in notes if PurePath(file_of(note)).name != TYPED]
+        notes += [(named_lesson(PurePath(file_of(n)), wanted.lessons), item.label, n) for n in odd]
     lessons = of_lesson(pieces, wanted) if wanted.lesson else sort_out(pieces, wanted.lessons)
     counting = {*WORK, Kind.REPORT}
     worked_on = {name for name, some in lessons.items() if any(p.kind in counting for p in some)}
     first = min(filter(None, worked_on), default="") or min(filter(None, lessons), default="")
+    # A doubt about a file without a lesson is shown with the first lesson of the same attempt.
+    ordered = sorted(filter(None, worked_on), reverse=True)
+    firsts = {piece.item.label: name for name in ordered for piece in lessons[name]}
     about = grouped(
-        (wanted.lesson or named_lesson(PurePath(file_of(doubt)), wanted.lessons) or first, doubt)
-        for doubt in notes
+        (wanted.lesson or name or firsts.get(label, first), doubt) for name, label, doubt in notes
     )
     # A lesson without any work is listed only if the student submitted no other work.
     for lesson in sorted(worked_on | about.keys() or lessons.keys() or {""}):
         odd = [*owner.doubts, *about.get(lesson, ())]
-        row, chosen = row_of(owner, lesson, lessons.get(lesson, []), odd, wanted)
+        own = lessons.get(lesson, [])
+        if any(piece.kind == Kind.ANSWERS for piece in own):  # then a typed text is a greeting
+            odd = [note for note in odd if PurePath(file_of(note)).name != TYPED]
+        row, chosen = row_of(owner, lesson, own, odd, wanted)
         earlier = before.get(row.folder, row)
         if not chosen and holds(home / row.folder, WORK):  # a person may have put it there
             row = replace(row, submitted=earlier.submitted, late=earlier.late)
@@ -200,9 +203,14 @@ def rows_of(
 def of_lesson(pieces: list[Piece], wanted: Wanted) -> Lessons:
     """Return the files for `--lesson`, without other lessons' folders if one has its name."""
     named = [(piece, named_lesson(piece.name, wanted.lessons)) for piece in pieces]
-    has_own = any(name == wanted.lesson for piece, name in named if piece.kind in WORK)
-    others = {*wanted.lessons} - {wanted.lesson} if has_own else set[str]()
-    return {wanted.lesson: [piece for piece, name in named if name not in others]}
+    own = {p.item.label for p, name in named if name == wanted.lesson and p.kind in WORK}
+    others = {*wanted.lessons} - {wanted.lesson} if own else set[str]()
+    # In the same attempt, a folder in which only this lesson ran is kept, whatever its name is.
+    beside = [piece for piece, name in named if name in others and piece.item.label in own]
+    recorded = recorded_lessons(beside, wanted.lessons)
+    ran = grouped((piece.name.parent, each) for piece, found in recorded.items() for each in found)
+    kept = {folder for folder, found in ran.items() if {*found} == {wanted.lesson}}
+    return {wanted.lesson: [p for p, name in named if name not in others or p.name.parent in kept]}
 
 
 def row_of(

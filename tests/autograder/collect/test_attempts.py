@@ -45,9 +45,10 @@ def test_answers_alone_displace_outputs_only_with_a_look(tmp_path, collect):
     assert done.rows["ada/01"].doubts.startswith(f"{FindingCode.OUTPUTS_LEFT_OUT}: -: left out")
 
 
-def test_an_archive_with_another_number_stays_beside_loose_files(tmp_path, collect):
+@pytest.mark.parametrize("place", ["ada", "ada/01_learning"])
+def test_an_archive_with_another_number_stays_if_this_lesson_ran(tmp_path, collect, place):
     (answers, words), (name, data) = sorted(FIRST.items())
-    files = {f"ada/{answers}": words, "ada/07 group.zip": packed({name: data})}
+    files = {f"{place}/{answers}": words, "ada/07 group.zip": packed({name: data})}
     done = collect(write(tmp_path, "class", files), "--lesson", "01")
     found = (path.name for path in (done.folder / "ada/01").rglob("*") if path.is_file())
     assert {*found} == FIRST.keys()

@@ -128,7 +128,8 @@ def test_a_folder_may_be_called_by_all_that_the_roster_knows(tmp_path, collect, 
 @pytest.mark.parametrize("answered", [True, False])
 def test_a_typed_text_is_to_look_at_only_without_answers(tmp_path, collect, roster, answered):
     files = {name: data for name, data in work("ada").items() if answered or name != "answers.txt"}
-    archive = packed(below("01_learning", files))
+    other = {"02_serial/answers.txt": b"predict_gpu = yes"}  # of which the text says nothing
+    archive = packed(below("01_learning", files) | other)
     typed = {"ada_101_text.html": b"<p>as attached", "ada_101_9_work.zip": archive}
     done = collect(write(tmp_path, "down", typed), "--roster", roster, platform="canvas")
     assert (done.rows["ada/01"].doubts == "") is answered
