@@ -8,7 +8,7 @@ from autograder.judging.runs_that_count import SUBMIT_IT
 from autograder.notes import Note
 from autograder.safe_text import shortened
 from autograder.verdict import NO_LESSONS, NOT_MEASURED, PASSED, WAITS, Check, Grade, Part
-from autograder.wording import counted, sentence
+from autograder.wording import counted, enumerated, sentence
 
 MOST = 3  # lines, before one for the rest
 THE_REST = "Then follow the advice that each of the other checks gives"
@@ -57,12 +57,15 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
         return  # the instructor has set the points of the whole lesson
     if grade.status == GradeStatus.GRADED:
         yield from of_another_lesson(grade)
-        jobs = {
+        missing = {
             part.actual: check.advice
             for check in reversed(grade.checks)
             for part in check.parts
             if part.advice == SUBMIT_IT and SUBMIT_IT not in check.advice.lower()
         }
+        runs = grouped((job, run) for run, job in reversed(missing.items()))
+        named = {job: enumerated(of_job, MOST_NAMED) for job, of_job in runs.items()}
+        jobs = {run: f"{named[job]}. {sentence(job)}" for run, job in missing.items()}
         for check in grade.checks:
             if check.status == WAITS:
                 yield from ((part.advice, check.title, 0.0) for part in check.parts if part.advice)
@@ -120,7 +123,7 @@ def whole(check: Check, jobs: Mapping[str, str]) -> Iterator[tuple[str, str, flo
 
 
 def with_cause(part: Part, advice: str, jobs: Mapping[str, str]) -> str:
-    """Return the advice. If a run is missing, say so first, alike for all checks that need it."""
+    """Return the advice. If a run is missing, say so first, alike for all checks on its job."""
     if part.code != ReasonCode.RUN_UNFINISHED and part.advice != SUBMIT_IT:
         return sentence(advice)
-    return f"{part.actual}. {sentence(jobs.get(part.actual, part.advice))}"
+    return jobs.get(part.actual, f"{part.actual}. {sentence(part.advice)}")

@@ -80,6 +80,17 @@ def test_a_run_that_several_checks_miss_is_one_step_which_says_so(tmp_path, grad
     assert not [step for step in steps if "zero the gradients" in step[0]]
 
 
+def test_runs_of_one_job_that_are_missing_are_one_step(tmp_path, grade):
+    folder = tmp_path / "class" / "ada" / "14"
+    folder.mkdir(parents=True)
+    write_lines(folder / "14_1.out", make_record(lesson="14", source="float32"))
+    [(do, _)] = [
+        step for step in steps_after(tmp_path, grade)[1] if "Submit job.sbatch." in step[0]
+    ]
+    assert "`probe`" in do
+    assert "`step`" in do
+
+
 def test_what_only_the_larger_run_shows_is_not_blamed_on_the_program_if_it_was_cut(tmp_path, grade):
     folder = tmp_path / "class" / "ada" / "07"
     folder.mkdir(parents=True)
