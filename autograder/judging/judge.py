@@ -5,7 +5,7 @@ it meet the threshold?
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from autograder.codes import CheckStatus, FindingCode, GradeStatus, ReasonCode
@@ -56,15 +56,8 @@ def judge(hand_in: HandIn) -> Grade:
 
 def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
     """Return whether the check counts in this profile and, with `if_present`, for these runs."""
-    if check.only not in (None, hand_in.profile):
-        return False
-    own = needed_runs([check]) - needed_runs(c for c in hand_in.rubric.checks if not c.if_present)
-    return not check.if_present or any(hand_in.runs_by_name[name] for name in own)
-
-
-def needed_runs(checks: Iterable[RubricCheck]) -> set[str]:
-    """Return the names of the runs on which the checks have conditions."""
-    return {name for check in checks for condition in check.require for name in condition.of}
+    is_there = any(hand_in.runs_by_name[name] for name in hand_in.rubric.own_runs(check))
+    return check.only in (None, hand_in.profile) and (is_there or not check.if_present)
 
 
 def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:

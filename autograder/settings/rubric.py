@@ -138,6 +138,8 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
         place = ("checks", index)
         if check.id in [other.id for other in rubric.checks[:index]]:
             yield (*place, "id"), f"an earlier check has the same id {check.id!r}"
+        if check.if_present and not rubric.own_runs(check):
+            yield (*place, "if_present"), "no run belongs to this check alone, so it never counts"
         for number, condition in enumerate(check.require):
             yield from unknown_runs((*place, "require", number), *condition.runs)
         for answer in check.answers:

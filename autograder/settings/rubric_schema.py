@@ -293,6 +293,15 @@ class Rubric(Strict):
         """Return the points of all checks of a profile."""
         return sum(check.points for check in self.checks if check.only in (None, profile))
 
+    def own_runs(self, check: RubricCheck) -> set[str]:
+        """Return the runs that a check needs and that no check without `if_present` needs."""
+        return needed_runs([check]) - needed_runs(c for c in self.checks if not c.if_present)
+
+
+def needed_runs(checks: Iterable[RubricCheck]) -> set[str]:
+    """Return the names of the runs on which the checks have conditions."""
+    return {name for check in checks for condition in check.require for name in condition.of}
+
 
 def depends_on_profile(part: object) -> bool:
     """Return whether the two profiles judge this rubric, or part of one, differently."""

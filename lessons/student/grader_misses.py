@@ -9,11 +9,10 @@ from autograder.codes import Outcome
 from autograder.evidence.programs import files_that_ran
 from autograder.judging.conditions import RUN_AGAIN, cases_of, judge_condition
 from autograder.judging.hand_in import HandIn, matching
-from autograder.judging.judge import needed_runs
 from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.draws import ID, for_person, key_of_release
-from autograder.settings.rubric_schema import Question, Rubric
+from autograder.settings.rubric_schema import Question, Rubric, needed_runs
 from autograder.submissions.answers import answers_of
 from autograder.submissions.kinds import Kind, kind_of
 from autograder.submissions.texts import read_programs

@@ -61,6 +61,7 @@ MISTAKES = [
     ("source: keras}", "source: keras}, largest: 'measure:error'", 5, "measure one run by itself"),
     ("source: keras}", "source: keras}, program_of: keras", 5, "has a program_of of its own"),
     ("title: A lesson", "titel: A lesson", 2, "no such field"),
+    ("answers: [gpu]", "answers: [gpu]\n    if_present: true", 16, "never counts"),
     ("metric: params", "metric: qqq", 11, "no metric is called 'qqq'"),
     ("equal: 407050", "equal: 1, tolerence: 2", 11, "tolerence: no such field; known are metric,"),
     ("of: keras", "of: torch", 11, "no run 'torch'"),
