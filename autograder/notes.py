@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from autograder.codes import INFORMATION, INSTRUCTOR, Audience, FindingCode, Severity
 
 MOST_PLACES = 4
-# Who settles one of these has not settled another with the same heading.
-TOLD_APART = {FindingCode.LEFT_OUT, FindingCode.OUTSIDE_JOB, FindingCode.JOB_TOO_SMALL}
+# Several such reasons can share a heading, so each shows what was found.
+WITH_DETAIL = {FindingCode.LEFT_OUT, FindingCode.OUTSIDE_JOB, FindingCode.JOB_TOO_SMALL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Note:
     def __str__(self) -> str:
         """Return the note as a reason to look at a grade, with what tells it from another one."""
         named = self.where and self.code.name.startswith(("FILE_", "ARCHIVE_"))
-        detail = self.where[0] if named else self.actual if self.code in TOLD_APART else ""
+        detail = self.where[0] if named else self.actual if self.code in WITH_DETAIL else ""
         return f"{self.title}: {detail}" if detail else self.title
 
     @property

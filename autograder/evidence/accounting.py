@@ -71,7 +71,7 @@ def from_text(text: str, zone: ZoneInfo | None) -> list[AccountedJob]:
     lines = [line.split("|") for line in text.splitlines() if line.strip()]
     names = [cell.strip().lower() for cell in lines[0]] if lines else []
     if any(len(line) > len(names) for line in lines):  # sacct prints a job's name with | as it is
-        raise ValueError("a line has more cells than the header: export only the columns needed")
+        raise ValueError("lines longer than the header: other columns, or two exports in one file")
     rows = (dict(zip(names, line, strict=False)) for line in lines[1:])
     jobs = [from_cells(cells, zone) for cells in rows if JOB.match(cells.get("jobid", ""))]
     return [whole(same) for same in grouped(((j.job_id, j.user), j) for j in jobs).values()]
