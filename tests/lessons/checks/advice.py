@@ -85,8 +85,12 @@ def assert_passes(folder, numbers, changes, more=""):
     changes: the exercise, an old text, the new one, and the advice, or none if it is right as well.
     """
     given = f"folder, numbers, changes = {folder!r}, {numbers!r}, {changes!r}"
+    assert_ends_well(f"{given}{START}{more}\nsys.exit(failures)")
+
+
+def assert_ends_well(script):
     done = subprocess.run(
-        [sys.executable, "-c", f"{given}{START}{more}\nsys.exit(failures)"],
+        [sys.executable, "-c", script],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
