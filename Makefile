@@ -3,7 +3,7 @@ PYTHON ?= python3
 SET_UP = $(PYTHON) -m cluster.environment
 # Tests of one file run one after the other (tests/conftest.py). The long ones often wait for ranks, servers
 # and jobs, so three run at a time on two cores.
-PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder -rs
+PYTEST = .venv/bin/pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder -rs
 ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
 NIGHTLY ?= nightly
 
@@ -66,7 +66,7 @@ pictures: tools example ## make the pictures of the documentation (Chromium)
 
 test:             ## the quick tests (a few minutes; the first time it compiles Horovod)
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --numprocesses 2 -m "not ($(ELSEWHERE) or nightly)"
+	@$(PYTEST) -m "not ($(ELSEWHERE) or nightly)"
 
 test-all:         ## all tests: whole lessons, a real Slurm (root), a real browser (Chromium), Ruby
 	@$(PYTHON) -m tests.needs
@@ -75,11 +75,11 @@ test-all:         ## all tests: whole lessons, a real Slurm (root), a real brows
 test-rest:
 	@$(PYTHON) -m tests.needs
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --numprocesses 3 --durations 40 -m "($(ELSEWHERE)) and not nightly"
+	@$(PYTEST) --durations 40 -m "($(ELSEWHERE)) and not nightly"
 
 test-nightly:     ## more ranks, sizes and versions than test-all tries
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --numprocesses 3 -m "$(NIGHTLY)"
+	@$(PYTEST) -m "$(NIGHTLY)"
 
 lint: tools       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .
