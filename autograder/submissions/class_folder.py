@@ -190,8 +190,7 @@ def joined(submissions: Sequence[Submission]) -> Iterator[Submission]:
         left_out = [part for part in every if part not in same]
         detail = shortened("left out: " + ", ".join(part.folder for part in left_out), 300)
         ran = [any(holds(p, {Kind.OUTPUT}) for w in s for p in w.places) for s in (left_out, same)]
-        only_before = ran == [True, False]
-        code = FindingCode.OUTPUTS_LEFT_OUT if only_before else FindingCode.LATEST_COUNTS
+        code = FindingCode.OUTPUTS_LEFT_OUT if ran == [True, False] else FindingCode.LATEST_COUNTS
         notes = [note_of(code, "", detail)] if left_out else []
         members = of_group.get((same[0].group, same[0].lesson), ())
         yield replace(
