@@ -97,7 +97,7 @@ def train_epoch(model, loader, optimizer, loss_function, device, epoch, parts=1)
 
 @torch.no_grad()
 def evaluate(model, loader, loss_function, device):
-    """Return the mean loss and accuracy over all ranks. Each calls it, with the network in DDP."""
+    """Return the mean loss and accuracy over all ranks, which all call it with the bare network."""
     model.eval()
     sums = torch.zeros(2, device=device)  # of the losses, and of the right answers
     for x, y in loader:
@@ -127,7 +127,7 @@ def main():
 
     rank, size, local_rank = who_am_i()
     device = start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
-    torch.manual_seed(args.seed + rank)  # as dropout would need; DDP sends all rank 0's network
+    torch.manual_seed(args.seed + rank)  # as dropout would need; DDP copies rank 0's network
     mnist = data.load("mnist", args.train_samples)
     train_set = TensorDataset(torch.tensor(mnist.x_train), torch.tensor(mnist.y_train))
     test_set = TensorDataset(torch.tensor(mnist.x_test), torch.tensor(mnist.y_test))
