@@ -56,8 +56,7 @@ def run_command(
     timeout: float | None,
 ) -> None:
     """Execute the named lessons, or all of them, in copies of their folders."""
-    # Here, so that --help needs no psutil
-    from lessons.execute.run_lessons import LessonsRun, run_lessons
+    from lessons.execute.run_lessons import LessonsRun, run_lessons  # --help needs no psutil
 
     root = course_root()
     edition = chosen_edition(root, edition)

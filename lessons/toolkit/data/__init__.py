@@ -16,7 +16,6 @@ from lessons.toolkit.data.errors import DataError
 
 __all__ = ["DataError", "DataSet", "batches", "load", "resized", "scaled", "score"]
 
-
 # The data set that this process loaded last. A Run finds its facts and its images here.
 LOADED: list["DataSet"] = []
 

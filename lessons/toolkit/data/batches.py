@@ -28,10 +28,7 @@ def scaled(images: np.ndarray) -> np.ndarray:
 
 
 def resized(images: np.ndarray, size: int) -> np.ndarray:
-    """Return images resized as by tf.image.resize (bilinear): (n, h, w, …) → (n, size, size, …).
-
-    Each axis is resized by multiplying it with a small matrix.
-    """
+    """Return images resized as by tf.image.resize (bilinear): (n, h, w, …) → (n, size, size, …)."""
     rows = _weights(images.shape[1], size)
     columns = _weights(images.shape[2], size)
     narrow = np.tensordot(rows, images, (1, 1))  # (size, n, w, …)
@@ -53,8 +50,7 @@ def _weights(old: int, new: int) -> np.ndarray:
 def score(probabilities: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Return cross-entropy and accuracy.
 
-    Row i of the probabilities belongs to label i. Labels without a row of probabilities count as
-    wrong.
+    Row i of the probabilities belongs to label i. Labels without a row count as wrong.
     """
     found = np.asarray(probabilities, np.float64)[: len(labels)]
     chosen = np.take_along_axis(found, labels[: len(found), None], axis=1)[:, 0]

@@ -27,8 +27,7 @@ def show(kind, error, trace, before=sys.excepthook) -> None:
     sys.stdout.flush()
     say(f"{Path(sys.argv[0]).name}: {error}")
     if (launch := launched()) and launch.size > 1:
-        # A normal exit would wait in MPI_Finalize for the other ranks, which wait for this one
-        # in their first allreduce. An abrupt exit makes the launcher end them all.
+        # A normal exit would wait in MPI_Finalize for ranks that wait for this one's allreduce.
         os._exit(1)
 
 

@@ -36,10 +36,10 @@ def fetch(entry: Entry, folder: Path, where: list[Path], mend: bool = False) -> 
         if mend:
             _delete_broken(entry, folder, where)
         missing = set(entry.files) - files.find(entry, where).keys()
-        known = files.find(entry, files.folders())
-        good = [f for f in missing & known.keys() if not files.problem(entry, known[f], known)]
-        _keep(entry, {file: known[file] for file in good}, folder / entry.folders[0])
-        if missing := missing.difference(good):
+        seen = files.find(entry, files.folders())
+        good = {f: p for f, p in seen.items() if f in missing and not files.problem(entry, p, seen)}
+        _keep(entry, good, folder / entry.folders[0])
+        if missing := missing - good.keys():
             _download(entry, missing, folder / entry.folders[0])
         found = files.find(entry, where)
         packed = {file: path for file, path in found.items() if path.name.endswith(files.ARCHIVES)}

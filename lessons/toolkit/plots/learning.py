@@ -103,8 +103,7 @@ def epoch_bars(figure: Any, runs: Mapping[str, Run]) -> None:
             name = f"{name}: {digits(time.value)} s per epoch ({time.basis}), the black line"
         axes.bar(0, 0, color=colour, label=name)
     axes.bar(0, 0, edgecolor=GREY, label="first epoch: not counted", **NOT_COUNTED)
-    ticks = range(1, most + 1, 1 + most // 15)
-    axes.set(xlabel="epoch", ylabel="training time in s", xticks=ticks)
+    axes.set(xlabel="epoch", ylabel="training time in s", xticks=range(1, most + 1, 1 + most // 15))
     axes.set_xlim(0.5, most + 0.5)
     axes.grid(False, axis="x")
     figure.legend(loc="outside upper left")
