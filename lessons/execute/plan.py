@@ -12,8 +12,7 @@ from lessons.edition.build import solution_notebook
 from lessons.edition.gaps import SourceError
 from lessons.folders import choose_lessons, made_by_hand, notebook_in
 
-# Seconds for one cell and for one lesson. A lesson is meant to take 60 s in `smoke`. In `full`, the
-# jobs of a cell also wait in a queue.
+# Seconds for a cell and for a lesson, which should take 60 in `smoke`. In `full`, jobs also queue.
 LIMITS = {"smoke": (600, 1800), "full": (4 * 3600, 4 * 3600)}
 
 
