@@ -334,9 +334,9 @@ for way, run in nodes.items():
     print(f"{way:17}", *(f"{max(computed, received / speed):10.3f}" for speed in speeds))
 
 # %% [markdown]
-# **What you should see.** Where a faster link no longer shortens the step, messages hide. One or two Gbit/s were
-# enough for four ranks on two cores. A GPU at 400 TFLOP/s computes thousands of times as fast as such a core (under
-# 0.1 TFLOP/s), but for a larger network (`link_7b`, below).
+# **What you should see.** Where a faster link no longer shortens the step, messages hide. One or two Gbit/s were enough
+# for four ranks on two cores. A GPU at 400 TFLOP/s computes thousands of times as fast as such a core (under 0.1
+# TFLOP/s), but its network is larger (`link_7b`, below).
 #
 # ## Break it
 #

@@ -321,8 +321,8 @@ print("The parameters are", "equal." if equal else "no longer equal in every bit
 # here, only the other ranks can notice. Where its connections break, Gloo raises an error in the next allreduce.
 # Otherwise they wait for the `timeout` of `init_process_group` (2 minutes in `train.py`). NCCL (not run here) may
 # notice (`ncclRemoteError`), or PyTorch's watchdog ends them ([What NCCL says](../../docs/nccl.md)). Then their agents
-# meet again, without those that no longer report, and start the program from its first line. The node of the
-# rendezvous must stay up, and on Slurm the job and its `srun` need `--no-kill`, and the `srun` `--kill-on-bad-exit=0`.
+# meet again, without those that no longer report, and start the program from its first line. The node of the rendezvous
+# must stay up, and on Slurm the job and its `srun` need `--no-kill`; the `srun` needs `--kill-on-bad-exit=0`.
 #
 # ## Break it
 #
